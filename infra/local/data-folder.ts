@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { HostError, messageOf } from './host-error.ts';
 
 /** Of what the host keeps. To be raised whenever it no longer understands what it has kept before. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 const FORMAT_FILE = 'format';
 
@@ -44,6 +44,24 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
   }
 }
 
+/** The file of API Gateway's state. It is there once a host has started: its tables are, too. */
+export const stateFile = (dataFolder: string): string => join(dataFolder, 'gateway.json');
+
+/**
+ * Keeps every other host off a data folder whose tables are elsewhere, by the lock of the store that it does not use.
+ * The system frees that when a host is killed.
+ *
+ * @throws HostError where another host uses the folder
+ */
+export async function holdFolder(dataFolder: string): Promise<AsyncDisposable> {
+  const { Level } = await import('level');
+  const store = new Level(makeFolder(dataFolder, 'dynamodb'));
+  await store.open().catch((error: unknown) => {
+    throw unusable(dataFolder, messageOf(error));
+  });
+  return store;
+}
+
 /** Node.js, asked for the parents too, gives a wrong reason in a read-only folder and never returns in `/proc`. */
 function makeWithParents(folder: string): void {
   if (existsSync(folder)) return;
@@ -51,14 +69,12 @@ function makeWithParents(folder: string): void {
   mkdirSync(folder, { mode: FOR_OWNER_ONLY });
 }
 
+/** @param reason of the system, or of LevelDB */
 export function unusable(dataFolder: string, reason: string): HostError {
-  return new HostError(`The data folder ${dataFolder} cannot be used: ${reason}. ${remedyFor(reason)} with --data.`);
-}
-
-/** Reasons are those of the system and of LevelDB. */
-function remedyFor(reason: string): string {
-  if (/no space left/i.test(reason)) return 'Make room on its disk, or choose another';
-  if (/corruption|MANIFEST/i.test(reason))
-    return 'It is damaged: restore it from a copy or delete it, or choose another';
-  return 'Choose another';
+  const remedy = /lock .*LOCK: /.test(reason)
+    ? 'Another host is running on it: stop that'
+    : 'Fix that, or restore or delete what is damaged';
+  return new HostError(
+    `The data folder ${dataFolder} cannot be used: ${reason}. ${remedy}, or choose another with --data.`,
+  );
 }

@@ -6,13 +6,14 @@
  * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources.
  * `template/` reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a
  * request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite
- * with what it lacks), API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles
- * that are deployed. Each function makes the DynamoDB calls that its role grants, and no other.
+ * with what it lacks), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs the
+ * bundles that are deployed. Each function makes the DynamoDB calls that its role grants, and no other.
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
- * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
- * transactions run one after the other. The sync of keys runs once at a time, after changes and at its interval.
- * Requests that come before the host is ready wait. The lock of LevelDB refuses a data folder to a second host.
+ * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its writes
+ * run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests that come
+ * before the host is ready wait. One host at a time uses a data folder, by the lock of LevelDB, and one an engine, by a
+ * claim that it renews. An id that is in both keeps API Gateway's state and the tables together.
  *
  * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that
  * serves requests and that the host does not know is one, and so is a property that it needs and does not find. What
@@ -25,12 +26,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { demoKeys } from '../demo-keys.ts';
-import { createControlPlane } from './account/control-plane.ts';
-import { GatewayRecords } from './account/gateway-records.ts';
-import { applyTemplate } from './account/template-records.ts';
+import { createControlPlane } from './control-plane/control-plane.ts';
+import { GatewayRecords } from './control-plane/gateway-records.ts';
+import { applyTemplate } from './control-plane/template-records.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
-import { makeFolder, openDataFolder } from './data-folder.ts';
+import { holdFolder, makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
@@ -96,6 +97,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
 
   const temporary = temporaryFolder(closings);
   if (dataFolder !== undefined) openDataFolder(dataFolder);
+  if (dataFolder !== undefined && options.dynamodb) closings.use(await holdFolder(dataFolder));
   const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(dataFolder);
   closings.defer(() => engine.close());
   const records = GatewayRecords.open(dataFolder);
@@ -114,7 +116,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());
   const restApi = loadRestApi(stack, functions.byArn, records);
-  const openPlans = await prepareData(stack, engine, records, options.sampleData);
+  const openPlans = await prepareData(stack, engine, records, options, closings);
   await records.save();
   const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());

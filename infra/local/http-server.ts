@@ -6,13 +6,16 @@ import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
-import { type ControlPlane, isControlPlanePath } from './account/control-plane.ts';
+import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedAnswer } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
+
+/** Request line and headers that API Gateway takes (developer guide, "Quotas"). */
+const MAX_HEADER_BYTES = 10_240;
 
 /** What the host's address leads to. */
 export interface Service {
@@ -31,7 +34,8 @@ export interface Service {
  * @param listensAs name or address that the host was started with
  */
 export function createHttpServer(service: Promise<Service>, listensAs: string): Server {
-  const server = createServer((message, response) => {
+  // A missing Host is refused in route(), with an Error body.
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, (message, response) => {
     route(service, listensAs, message, response).catch((error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
@@ -43,7 +47,7 @@ export function createHttpServer(service: Promise<Service>, listensAs: string): 
   // A client that has sent its request and closes its half still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   return server
-    .on('clientError', (_, socket) => refuseBytes(socket))
+    .on('clientError', (error: NodeJS.ErrnoException, socket) => refuseBytes(error, socket))
     .on('checkExpectation', (_, response) =>
       sendError(response, 'BAD_REQUEST', 'The header Expect may only have the value 100-continue.'),
     );
@@ -60,7 +64,8 @@ async function route(
   const isDatabase = path === '/' && isDynamoDBCall(message);
   const isControlPlane = isControlPlanePath(path);
   const areOutputs = path === OUTPUTS_PATH && message.method === 'GET';
-  if (!isOwnName(message.headers.host ?? 'localhost', listensAs)) {
+  const { host = message.httpVersion === '1.0' ? 'localhost' : '' } = message.headers;
+  if (!isOwnName(host, listensAs)) {
     sendError(response, 'BAD_REQUEST', wrongName(message));
   } else if (isDatabase || isControlPlane || areOutputs) {
     const refusal = refusalOf(message);
@@ -81,13 +86,10 @@ async function callControlPlane(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', headers } = message;
-  const body = (await readBody(message)).body.toString();
-  const answer = await controlPlane({
-    method,
-    path: requestTarget(message),
-    authorization: headers.authorization,
-    body,
-  });
+  const { authorization } = headers;
+  const { body, bodyTooLarge } = await readBody(message);
+  const text = bodyTooLarge ? undefined : body.toString();
+  const answer = await controlPlane({ method, path: requestTarget(message), authorization, body: text });
   response.writeHead(answer.status, answer.headers).end(answer.body);
 }
 
@@ -102,8 +104,8 @@ function sendAccessDenied(response: ServerResponse, message: string): void {
 function wrongName({ socket }: IncomingMessage): string {
   const own = `http://localhost:${socket.localPort}`;
   return (
-    `The Host header has a name that this host does not answer to. Call it at ${own}, by an IP address or by the name ` +
-    'of its machine; npm start -- --host NAME lets it answer to another name.'
+    `The Host header is missing, or has a name that this host does not answer to. Call it at ${own}, by an IP address ` +
+    'or by the name of its machine; npm start -- --host NAME lets it answer to another name.'
   );
 }
 
@@ -160,10 +162,12 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
   response.writeHead(status, headers).end(text);
 }
 
-/** Answers what is no HTTP request, and closes the connection. */
-function refuseBytes(socket: Duplex): void {
+/** Answers what is no HTTP request, or one that is too long, and closes the connection. */
+function refuseBytes({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy();
-  const { status, headers, text } = errorAnswer('BAD_REQUEST', 'This is not a valid HTTP request.');
+  const isTooLong = code === 'HPE_HEADER_OVERFLOW';
+  const reason = isTooLong ? `has more than ${MAX_HEADER_BYTES} bytes before its body` : 'is not a valid HTTP request';
+  const { status, headers, text } = errorAnswer('BAD_REQUEST', `This ${reason}.`);
   const fields = { ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);

@@ -6,7 +6,7 @@ import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
-import type { GatewayRecords, UsagePlan } from './account/gateway-records.ts';
+import type { GatewayRecords, UsagePlan } from './control-plane/gateway-records.ts';
 import { HostError } from './host-error.ts';
 
 /** The template's usage plan for a plan of the catalogue. */

@@ -5,7 +5,7 @@ import { bareAddress } from './listening.ts';
 
 /** What of a request identifies its sender. */
 export interface Caller {
-  readonly headers: Pick<IncomingMessage['headers'], 'host' | 'origin' | 'sec-fetch-site'>;
+  readonly headers: IncomingMessage['headers'];
   readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'>;
 }
 
@@ -17,6 +17,10 @@ export function refusalOf({ headers, socket }: Caller): string | undefined {
   const remote = bareAddress(socket.remoteAddress ?? '');
   if (remote !== bareAddress(socket.localAddress ?? '') && !isLoopback(remote)) {
     return 'This host takes such calls from its own machine alone';
+  }
+  // A tunnel or a proxy on this machine brings calls from elsewhere.
+  if (['x-forwarded-for', 'forwarded', 'via'].some((name) => name in headers)) {
+    return 'This host takes such calls through no proxy';
   }
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   if ((origin !== undefined && origin !== `http://${host}`) || site === 'cross-site' || site === 'same-site') {

@@ -15,33 +15,32 @@ interface SyncScheduleSettings {
 /** The sync reads everything, whatever the batch of its queue says. */
 const BATCH = JSON.stringify({ Records: [] });
 
-/** Runs the sync of keys at an interval and after changes, one at a time. */
-export class SyncSchedule {
-  readonly #settings: SyncScheduleSettings;
-  readonly #interval: NodeJS.Timeout;
-  #next: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(settings: SyncScheduleSettings) {
-    this.#settings = settings;
-    this.#interval = setInterval(() => this.runSoon(), settings.intervalMs);
-  }
-
+export interface SyncSchedule {
   /** Runs one sync for all calls that come before it begins. */
-  runSoon(): void {
-    const { sync, log, waitMs } = this.#settings;
-    const run = (): Promise<unknown> =>
-      sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
-    this.#next ??= setTimeout(() => {
-      this.#next = undefined;
-      this.#last = this.#last.then(run);
-    }, waitMs);
-  }
+  runSoon(): void;
+  close(): void;
+}
 
-  close(): void {
-    clearInterval(this.#interval);
-    clearTimeout(this.#next);
-  }
+/** Runs the sync of keys at an interval and after changes, one at a time. */
+export function scheduleSync({ sync, intervalMs, waitMs, log }: SyncScheduleSettings): SyncSchedule {
+  let next: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const run = (): Promise<unknown> =>
+    sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
+  const runSoon = (): void => {
+    next ??= setTimeout(() => {
+      next = undefined;
+      last = last.then(run);
+    }, waitMs);
+  };
+  const interval = setInterval(runSoon, intervalMs);
+  return {
+    runSoon,
+    close: () => {
+      clearInterval(interval);
+      clearTimeout(next);
+    },
+  };
 }
 
 /**
@@ -65,5 +64,5 @@ export function loadSyncSchedule(
   const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
   if (!minutes) throw new HostError(`The local host knows no schedule but rate(… minutes): ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
-  return new SyncSchedule({ sync, intervalMs: minutes * 60_000, waitMs, log });
+  return scheduleSync({ sync, intervalMs: minutes * 60_000, waitMs, log });
 }

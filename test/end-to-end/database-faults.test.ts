@@ -41,6 +41,18 @@ describe('When DynamoDB', () => {
     engine.faults = () => undefined;
   });
 
+  test('is used by a host, another one is refused; where it never answers, a host says so within five seconds', async () => {
+    const start = () => LocalHost.start({ dynamodb: engine.endpoint });
+    await expect(start()).rejects.toThrow(/^Another host uses the DynamoDB engine at http:/);
+    engine.faults = () => ({ kind: 'silence' });
+    const begin = performance.now();
+
+    await expect(start()).rejects.toThrow(
+      /^The DynamoDB engine at http:\S+ cannot be used: .* leave out --dynamodb\.$/,
+    );
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  });
+
   test('is out of reach: 503 and no free pass, 401 still for a key that cannot be one', async () => {
     await engine.disconnect();
     const answers = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../infra/local/account/gateway-records.ts';
+import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts';
 import { AdminError } from '../../infra/admin/admin-error.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import { isInterim, type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';

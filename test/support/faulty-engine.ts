@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { CLAIM_TABLE } from '../../infra/local/dynamodb/engine-claim.ts';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
 
@@ -165,9 +166,9 @@ export class FaultyEngine extends FaultyLink {
     return new URL(this.#engine.endpoint.pathname, this.origin);
   }
 
-  /** The actions that were called, in their order. */
+  /** The actions that were called, in their order, but for those by which a host renews its claim. */
   get actions(): string[] {
-    return this.calls.map(({ action }) => action);
+    return this.calls.filter(({ body }) => !body.includes(CLAIM_TABLE)).map(({ action }) => action);
   }
 
   async stop(): Promise<void> {

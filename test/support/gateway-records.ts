@@ -1,5 +1,5 @@
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
-import type { ApiKey, UsagePlan } from '../../infra/local/account/gateway-records.ts';
+import type { ApiKey, UsagePlan } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 
 /** The stage that the plans of {@link aUsagePlan} are for. */

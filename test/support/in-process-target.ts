@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { Target } from '../../infra/admin/target.ts';
-import { type ControlPlane, createControlPlane } from '../../infra/local/account/control-plane.ts';
-import { type ApiKey, GatewayRecords } from '../../infra/local/account/gateway-records.ts';
+import { type ControlPlane, createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
+import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';

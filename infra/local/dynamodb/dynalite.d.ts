@@ -6,8 +6,6 @@ declare module 'dynalite' {
 }
 
 declare module 'dynalite/db/index.js' {
-  export type Callback<Result = void> = (error: Error | null | undefined, result: Result) => void;
-
   /** An item, or a key, in DynamoDB's own JSON. */
   export type Item = Readonly<Record<string, unknown>>;
 
@@ -17,50 +15,47 @@ declare module 'dynalite/db/index.js' {
     readonly body: { readonly __type: string; readonly message?: string; Item?: Item };
   }
 
-  /** Parameters of a write, after they were checked. PutItem has an item, the others have a key. */
+  /** Parameters of a write, after they were checked. */
   export interface WriteData {
     readonly TableName: string;
-    readonly Item?: Item;
-    readonly Key?: Item;
     readonly ExpressionAttributeValues?: Readonly<Record<string, object>>;
     readonly ReturnValuesOnConditionCheckFailure?: string;
-    readonly ReturnConsumedCapacity?: string;
   }
 
+  type Done<Result = void> = (error: Error | null, result: Result) => void;
+
+  /** Runs while it holds a lock. What `releaseAfter` returns frees it, and calls `done`. */
+  export type LockHolder = (releaseAfter: <Call>(done: Call) => Call) => void;
+
   export interface ItemStore {
-    get(key: string, done: Callback<Item | undefined>): void;
-    put(key: string, value: Item, done: Callback): void;
-    /** No part of a transaction, which has none. */
-    del?(key: string, done: Callback): void;
-    /** Calls `run` once nothing else holds the lock of the key. What `release` returns frees it, and calls `done`. */
-    lock(key: string, run: (release: (done: () => void) => () => void) => void): void;
+    get(key: string, done: Done<Item | undefined>): void;
+    put(key: string, value: Item, done: Done): void;
+    lock(key: string, run: LockHolder): void;
   }
 
   /** What an operation uses of the store, as long as tables have no indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
-    getTable(name: string, done: Callback<object>): void;
+    getTable(name: string, done: Done<object>): void;
     getItemDb(table: string): ItemStore;
   }
 
   /** What dynalite keeps everything in, on disk or in memory. */
   export interface Store extends OperationStore {
     readonly db: {
+      open(options: object): Promise<void>;
       batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void>;
+      del(key: string): Promise<void>;
+      iterator(options: object): AsyncIterable<[key: string, value: Item]>;
       keys(options: object): { close(): Promise<void> };
       values(options: object): { close(): Promise<void> };
     };
   }
 
   const db: {
-    /** @param options `path`: folder of the LevelDB store; in memory without one */
     create: (options: object) => Store;
-    /** @returns why the condition does not hold; nothing where it does */
+    /** Returns why the condition does not hold. */
     checkConditional: (data: WriteData, existing: Item | undefined) => ApiError | null | undefined;
-    /** @returns what is wrong with an item, or a key; nothing where it fits the table */
-    validateItem(item: Item, table: object): Error | null | undefined;
-    validateKey(key: Item, table: object): Error | null | undefined;
-    createKey(item: Item, table: object): string;
     validationError(message: string): ApiError;
   };
   export default db;
@@ -75,10 +70,8 @@ declare module 'dynalite/db/*Parser.js' {
     readonly unusedAttrVals: Record<string, unknown>;
   }
 
-  export interface Parser {
-    /** @returns what the expression means; a text where it is wrong */
-    parse: (expression: string, options: { readonly context: ParseContext }) => object | string;
-  }
+  /** `parse` returns what the expression means; a text where it is wrong. */
+  export type Parser = { parse: (expression: string, options: { readonly context: ParseContext }) => object | string };
 
   const parser: Parser;
   export default parser;
@@ -87,12 +80,10 @@ declare module 'dynalite/db/*Parser.js' {
 declare module 'dynalite/validations/index.js' {
   import type { Store, WriteData } from 'dynalite/db/index.js';
 
+  /** They throw an ApiError; the last returns what is wrong. Each adds what it finds to `data`. */
   const validations: {
-    /** Takes fields that are null or of no type out of `data`. @throws ApiError on one of another type */
     checkTypes(data: object, types: Record<string, unknown>): WriteData;
-    /** Parses the expressions too. @throws ApiError on a value that is not allowed */
     checkValidations(data: WriteData, types: Record<string, unknown>, custom: unknown, store: Store): void;
-    /** Adds to `data` what its expressions mean. @returns what is wrong with them; nothing where they are right */
     validateExpressions(data: object): string | undefined;
   };
   export default validations;
@@ -104,9 +95,10 @@ declare module 'dynalite/validations/*Item.js' {
 }
 
 declare module 'dynalite/actions/*Item.js' {
-  import type { Callback, OperationStore, WriteData } from 'dynalite/db/index.js';
+  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
 
   type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } };
+  type Done = (error: Error | null, result: Result) => void;
 
-  export default function write(store: OperationStore, data: WriteData, done: Callback<Result>): void;
+  export default function write(store: OperationStore, data: WriteData, done: Done): void;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import dynalite from 'dynalite';
 import conditionParser from 'dynalite/db/conditionParser.js';
-import db, { type Store } from 'dynalite/db/index.js';
+import db, { type LockHolder, type Store } from 'dynalite/db/index.js';
 import projectionParser from 'dynalite/db/projectionParser.js';
 import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
@@ -18,9 +18,12 @@ import { isApiError, transactWriteItems } from './transact-write-items.ts';
 const { checkConditional, create } = db;
 for (const parser of [conditionParser, projectionParser, updateParser]) rememberParsed(parser);
 
-/** Folder of the store; in memory without one. What a caller may do, by its path; another path is refused. */
+/** What a caller may do, by its path; a call with another path is refused. */
 export interface EngineServerOptions {
+  /** Of the store; in memory without one. */
   readonly folder?: string | undefined;
+  /** Whether a store that is not there is an error, and no reason to begin one. */
+  readonly mustExist?: boolean;
   readonly callers?: ReadonlyMap<string, readonly Grant[]>;
 }
 
@@ -29,13 +32,20 @@ const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
 /** May do everything. */
 export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
 
-/** dynalite with what it lacks of DynamoDB: roles, the old item in a condition that failed, and TransactWriteItems. */
-export function createEngineServer({
+/**
+ * dynalite with what it lacks of DynamoDB: roles, the old item in a condition that failed, and TransactWriteItems.
+ *
+ * @throws where the store cannot be opened, such as one that another process has open
+ */
+export async function createEngineServer({
   folder,
+  mustExist = false,
   callers = new Map([['/', everything]]),
-}: EngineServerOptions = {}): Server {
+}: EngineServerOptions = {}): Promise<Server> {
   const { server, store } = patchedDynalite(folder);
-  const transact = transactWriteItems(store);
+  await store.db.open({ createIfMissing: !mustExist });
+  await dropUnfinishedTables(store);
+  const transact = transactWriteItems(store, writeOneAtATime(store));
   const [dynaliteListener] = server.listeners('request');
   const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
     const { method, url, headers } = request;
@@ -82,6 +92,30 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
   closeIterators(store);
   db.create = () => store;
   return { server: dynalite(), store };
+}
+
+/** Lets all writes of a store take turns: one lock in place of one per item. @returns runs work in a turn of its own */
+function writeOneAtATime(store: Store) {
+  const getItemDb = store.getItemDb.bind(store);
+  const gate = getItemDb('gate');
+  const lock = (_key: string, run: LockHolder): void => gate.lock('', run);
+  store.getItemDb = (table) => Object.assign(getItemDb(table), { lock });
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const release = await new Promise<() => void>((resolve) => {
+      gate.lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
+    });
+    return work().finally(release);
+  };
+}
+
+/**
+ * Drops tables that a host was creating when it was killed: the engine would take them for unfinished forever, and
+ * neither use nor delete them. Nothing can be in them.
+ */
+async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
+  for await (const [key, { TableStatus }] of level.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
+    if (TableStatus === 'CREATING') await level.del(key);
+  }
 }
 
 /** A condition of dynalite takes maps and lists for equal only where they are one. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { makeFolder, unusable } from '../data-folder.ts';
+import { makeFolder, stateFile, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -10,14 +11,19 @@ import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalit
 export interface Engine {
   /** Its address, as an AWS endpoint. */
   readonly endpoint: URL;
-  /** The address for a caller that may do only what it is granted. Only the embedded engine enforces that. */
+  /** Whether it is a part of this host, and ends with it. */
+  readonly isEmbedded: boolean;
+  /**
+   * The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do
+   * all.
+   */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
 }
 
 /** An engine that runs elsewhere, such as DynamoDB Local. */
 export function externalEngine(endpoint: URL): Engine {
-  return { endpoint, endpointFor: () => endpoint, close: () => Promise.resolve() };
+  return { endpoint, isEmbedded: false, endpointFor: () => endpoint, close: () => Promise.resolve() };
 }
 
 /**
@@ -30,6 +36,7 @@ export function externalEngine(endpoint: URL): Engine {
 export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
   const settings: DynaliteSettings = {
     folder: folder === undefined ? undefined : makeFolder(folder, 'dynamodb'),
+    mustExist: folder !== undefined && existsSync(stateFile(folder)),
     callPath: `/${randomBytes(32).toString('hex')}/`,
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
@@ -50,6 +57,7 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   const endpoint = new URL(settings.callPath, `http://127.0.0.1:${message.port}`);
   return {
     endpoint,
+    isEmbedded: true,
     endpointFor: (caller, grants) => {
       const url = new URL(`${caller}/`, endpoint);
       const granted: CallerMessage = { path: url.pathname, grants };

@@ -20,13 +20,16 @@ export interface TableSettings {
   readonly KeySchema: v.InferOutput<typeof keySchema>;
 }
 
-/** The tables of the template. */
+/** The tables of the template. @throws HostError on an index */
 export const tablesOf = (stack: ServedStack): TableSettings[] =>
-  stack.resources('AWS::DynamoDB::Table').map((table) => ({
-    TableName: table.ref,
-    AttributeDefinitions: table.read('AttributeDefinitions', attributesSchema),
-    KeySchema: table.read('KeySchema', keySchema),
-  }));
+  stack.resources('AWS::DynamoDB::Table').map((table) => {
+    for (const kind of ['GlobalSecondaryIndexes', 'LocalSecondaryIndexes']) table.refuse(kind);
+    return {
+      TableName: table.ref,
+      AttributeDefinitions: table.read('AttributeDefinitions', attributesSchema),
+      KeySchema: table.read('KeySchema', keySchema),
+    };
+  });
 
 /** Creates tables that the engine does not have yet. @throws HostError on one with other keys */
 export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {

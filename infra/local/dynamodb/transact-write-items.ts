@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
-import db, { type ApiError, type Callback, type Item, type Store, type WriteData } from 'dynalite/db/index.js';
+import db, { type ApiError, type Item, type ItemStore, type Store, type WriteData } from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
@@ -12,6 +12,8 @@ interface Action {
   readonly data: WriteData;
   readonly write: typeof putItem;
 }
+
+type RunAlone = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Why an action cancels its transaction, as the API reports it; `None` where it does not. */
 interface CancellationReason {
@@ -39,19 +41,15 @@ export function isApiError(error: unknown): error is ApiError {
 }
 
 /**
- * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store. Transactions run one
- * after the other, so that none waits for locks of another that waits for its own.
+ * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store.
  *
+ * @param runAlone runs work while no write of the engine is under way
  * @returns carries out the body of a call, and gives that of its answer; fails with ApiError, then nothing was written
  */
-export function transactWriteItems(store: Store): (body: unknown) => Promise<object> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (body) => {
+export function transactWriteItems(store: Store, runAlone: RunAlone): (body: unknown) => Promise<object> {
+  return async (body) => {
     const actions = parseActions(body, store);
-    const turn = last.then(() => writeLocked(actions, store));
-    // A failure concerns its caller, not the next transaction.
-    last = turn.catch(() => undefined);
-    return turn;
+    return runAlone(() => writeAll(actions, store));
   };
 }
 
@@ -68,39 +66,6 @@ function parseActions(body: unknown, store: Store): Action[] {
   });
 }
 
-/** Holds the locks of all items meanwhile, which every other write of the engine takes for its own item. */
-async function writeLocked(actions: readonly Action[], store: Store): Promise<object> {
-  const releases: (() => void)[] = [];
-  try {
-    const locked = new Set<string>();
-    for (const { data } of actions) {
-      const key = await keyOf(data, store);
-      // The operation itself will report a key that does not fit its table.
-      if (key === undefined) continue;
-      const name = `${data.TableName}~${key}`;
-      if (locked.has(name))
-        throw db.validationError('Transaction request cannot include multiple operations on one item');
-      locked.add(name);
-      releases.push(await lock(store, data.TableName, key));
-    }
-    return await writeAll(actions, store);
-  } finally {
-    for (const release of releases) release();
-  }
-}
-
-/** Under which key an item is stored; undefined where its key does not fit its table. @throws if there is no table */
-async function keyOf({ TableName, Item: item, Key: key = {} }: WriteData, store: Store): Promise<string | undefined> {
-  const table = await promisify((done: Callback<object>) => store.getTable(TableName, done))();
-  const isInvalid = item ? db.validateItem(item, table) : db.validateKey(key, table);
-  return isInvalid ? undefined : db.createKey(item ?? key, table);
-}
-
-const lock = (store: Store, table: string, key: string): Promise<() => void> =>
-  new Promise((resolve) => {
-    store.getItemDb(table).lock(key, (release) => resolve(release(() => undefined)));
-  });
-
 /** @returns the capacity that each write has consumed */
 async function writeAll(actions: readonly Action[], store: Store): Promise<object> {
   const staged = stage(store);
@@ -116,6 +81,9 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
       reasons.push(cancellationReason(error));
     }
   }
+  if (new Set(staged.keys).size < staged.keys.length) {
+    throw db.validationError('Transaction request cannot include multiple operations on one item');
+  }
   if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
   // One batch of LevelDB is atomic, also where the process is killed meanwhile.
   await store.db.batch(staged.writes);
@@ -123,25 +91,25 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
 }
 
 /**
- * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. The
- * locks are held already. Puts and updates delete nothing, and no table has an index.
+ * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. Puts
+ * and updates delete nothing, and no table has an index.
  */
 function stage(store: Store) {
+  const keys: string[] = [];
   const writes: { type: 'put'; key: string; value: Item }[] = [];
-  const getItemDb: Store['getItemDb'] = (table) => {
-    const items = store.getItemDb(table);
-    return {
-      get: (key, done) => items.get(key, done),
-      lock: (_key, run) => run((done) => done),
-      put: (key, value, done) => {
-        // The prefix is that of dynalite's own keys.
-        writes.push({ type: 'put', key: `item-${table}~${key}`, value });
-        done(null, undefined);
-      },
-    };
-  };
-  const { options } = store;
-  return { writes, store: { options, getTable: store.getTable.bind(store), getItemDb } };
+  const getItemDb = (table: string): ItemStore => ({
+    ...store.getItemDb(table),
+    lock: (key, run) => {
+      keys.push(`${table}~${key}`);
+      run((done) => done);
+    },
+    put: (key, value, done) => {
+      // The prefix is that of dynalite's own keys.
+      writes.push({ type: 'put', key: `item-${table}~${key}`, value });
+      done(null, undefined);
+    },
+  });
+  return { keys, writes, store: { ...store, getItemDb } };
 }
 
 /** @throws what is no reason: an error of the engine itself */

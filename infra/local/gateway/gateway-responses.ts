@@ -32,6 +32,10 @@ export class GatewayError extends Error {
 export class ContextVariables {
   readonly #values = new Map<string, string>();
 
+  constructor({ requestId, path }: Readonly<Record<'requestId' | 'path', string>>) {
+    this.#values.set('requestId', requestId).set('path', path);
+  }
+
   /** @param prefix comes before their names, with a dot */
   set(values: Readonly<Record<string, unknown>>, prefix: 'authorizer' | 'error'): void {
     for (const [name, value] of Object.entries(values)) this.#values.set(`${prefix}.${name}`, String(value));

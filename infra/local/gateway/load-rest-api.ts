@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { GatewayRecords } from '../account/gateway-records.ts';
+import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
@@ -39,6 +39,9 @@ function methodOf(method: Resource, stack: ServedStack, functions: Functions): M
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return { kind: 'fixed', resourceId, answer: fixedAnswer(method) };
   const authorizer = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
+  // With either, AWS would not ask it about each request. Without a time it caches for five minutes.
+  authorizer.read('AuthorizerResultTtlInSeconds', v.literal(0));
+  authorizer.refuse('IdentitySource');
   return {
     kind: 'proxy',
     resourceId,

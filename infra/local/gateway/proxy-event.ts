@@ -1,4 +1,4 @@
-import type { ApiStage } from '../account/gateway-records.ts';
+import type { ApiStage } from '../control-plane/gateway-records.ts';
 import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 

@@ -46,7 +46,7 @@ export class RestApi {
   async answer(request: GatewayRequest): Promise<StreamedAnswer> {
     const { responses } = this.#settings;
     const context = requestContext(request, this.#settings);
-    const variables = new ContextVariables();
+    const variables = new ContextVariables(context);
     const answer = await this.#serve(request, context, variables).catch((error: unknown) => {
       if (error instanceof GatewayError) return responses.render(error, variables);
       throw error;

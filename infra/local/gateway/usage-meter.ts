@@ -1,4 +1,4 @@
-import type { ApiStage, GatewayRecords, UsagePlan } from '../account/gateway-records.ts';
+import { type ApiStage, type GatewayRecords, isoDay, type UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /** The tokens that a key has left on a plan. */
@@ -33,7 +33,7 @@ export class UsageMeter {
     const plan = key?.enabled ? this.#records.planOnStage(key.id, this.#stage) : undefined;
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
 
-    const date = new Date(now).toISOString().slice(0, 10);
+    const date = isoDay(now);
     if (plan.quota && this.#records.requestsOn(date, plan.id, key.id) >= plan.quota.limit) {
       throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     }

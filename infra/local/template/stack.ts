@@ -127,6 +127,12 @@ export class Resource {
     );
   }
 
+  /** @throws HostError where it has a property with which the local host would answer otherwise than AWS */
+  refuse(property: string): void {
+    if (memberOf(this.#properties, property) === undefined) return;
+    throw new HostError(`Resource ${this.logicalId} (${this.type}): the local host does not support ${property}`);
+  }
+
   text(path: string): string {
     return this.read(path, text);
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type ControlPlane, createControlPlane } from '../../../infra/local/account/control-plane.ts';
-import type { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { type ControlPlane, createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import type { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { close, listen } from '../../support/listening.ts';
 
 /** What a signed call carries. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/account/control-plane.ts';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
+import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { signature } from './control-plane-calls.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 
@@ -47,7 +47,7 @@ const errors: Readonly<Record<number, RegExp>> = {
 
 describe('a call that is refused', () => {
   const usage = 'GET /usageplans/plan/usage';
-  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage: api:v1$/;
+  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage$/;
   const adding = { patchOperations: [{ op: 'add', path: '/name', value: 'x' }] };
 
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([
@@ -59,6 +59,8 @@ describe('a call that is refused', () => {
     [400, /"replace" but received "add"/, 'PATCH /apikeys/k1', adding],
     [400, /but received "yes"/, 'PATCH /apikeys/k1', replacing('/enabled', 'yes')],
     [404, /Resource identifier/, `PUT ${tagsPath('/usageplans/plan')}`, { tags: { a: '2' } }],
+    [400, /limit must be a number/, 'GET /apikeys?limit=abc'],
+    [400, /limit must be a number/, 'GET /apikeys?limit=501'],
     [404, /Usage Plan ID/, 'GET /usageplans/none/keys'],
     [409, /on Usage Plan plan already/, 'POST /usageplans/plan/keys', key('k1')],
     [409, secondPlan, 'POST /usageplans/other/keys', key('k1')],
@@ -79,7 +81,8 @@ describe('a call that is refused', () => {
     expect(changes).toBe(0);
   });
 
-  test.each([
+  test.each<[status: number, what: string, differences: Partial<ControlPlaneCall>, message: string]>([
+    [413, 'is too long', { body: undefined }, 'Request Too Long'],
     [403, 'is not signed', { authorization: 'Bearer psk_x' }, 'Missing Authentication Token'],
     [400, 'has no JSON', { body: '{"name":' }, 'Invalid JSON'],
   ])('%d: it %s', async (status, _, differences, message) => {

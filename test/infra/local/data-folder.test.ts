@@ -46,7 +46,9 @@ test.each([
   ['below a file', path.join(import.meta.filename, 'data'), /ENOTDIR/],
 ])('A data folder %s ends the start, with the reason of the system', (_, folder, reason) => {
   expect(() => openDataFolder(folder)).toThrow(reason);
-  expect(() => openDataFolder(folder)).toThrow(/^The data folder .* cannot be used: .* Choose another with --data\.$/);
+  expect(() => openDataFolder(folder)).toThrow(
+    /^The data folder .* cannot be used: .* or choose another with --data\.$/,
+  );
 });
 
 const modeOf = (folder: string) => (statSync(folder).mode & 0o777).toString(8);
@@ -85,7 +87,7 @@ const tableNames = async (client: DynamoDBClient) => (await client.send(new List
 
 test('A query leaves no iterator of the store open', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
-  const server = createEngineServer({ folder: path.join(root, 'queried') });
+  const server = await createEngineServer({ folder: path.join(root, 'queried') });
   const engine = { ...externalEngine(localEndpoint(await listen(server))), close: () => close(server) };
   await withEngine(engine, async (client) => {
     await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);
@@ -122,17 +124,18 @@ describe('the tables in a data folder', () => {
   });
 
   test.each([
-    ['has no CURRENT', (store: string) => rmSync(`${store}/CURRENT`), 'its store has no file CURRENT'],
+    ['has no CURRENT', (store: string) => rmSync(`${store}/CURRENT`), 'does not exist'],
     ['points nowhere', (store: string) => writeFileSync(`${store}/CURRENT`, 'MANIFEST-9\n'), 'MANIFEST-9'],
   ])('are refused where the store %s: it is not begun anew', async (name, damage, reason) => {
     const folder = path.join(root, name);
     await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock]));
     damage(path.join(folder, 'dynamodb'));
+    writeFileSync(path.join(folder, 'gateway.json'), '{}');
 
     await expect(startEmbeddedEngine(folder)).rejects.toMatchObject({
       name: 'HostError',
       message: expect.stringMatching(
-        new RegExp(`${reason}.*It is damaged: restore it from a copy or delete it, or choose another with --data.$`),
+        new RegExp(`${reason}.* or restore or delete what is damaged, or choose another with --data.$`),
       ),
     });
   });

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
-import { applyTemplate } from '../../../infra/local/account/template-records.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
+import { applyTemplate } from '../../../infra/local/control-plane/template-records.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';

@@ -21,14 +21,18 @@ const streamingApi = {
 
 const controlPlane = () => Promise.reject(new Error('no call of it'));
 
+const serviceAt = (origin: string): Service => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const restApi = streamingApi as unknown as RestApi;
+  return { restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} };
+};
+
 test('A request that comes before the service is ready waits for it; a list that is streamed has no length', async () => {
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, '127.0.0.1');
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const early = exchange(origin, 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const restApi = streamingApi as unknown as RestApi;
-  service.resolve({ restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} });
+  service.resolve(serviceAt(origin));
   const { status, headers, text: body } = parseAnswer(await early);
   await close(server);
 
@@ -37,14 +41,29 @@ test('A request that comes before the service is ready waits for it; a list that
   expect(headers.has('Content-Length')).toBe(false);
 });
 
-test('A server answers what is no HTTP with an Error body', async () => {
-  const server = createHttpServer(new Promise<Service>(() => undefined), '127.0.0.1');
-  const answer = parseAnswer(await exchange(`http://127.0.0.1:${await listen(server)}`, 'garbage\r\n\r\n'));
+test.each([
+  ['is no HTTP', 'garbage\r\n\r\n', 'This is not a valid HTTP request.'],
+  ['has no Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing'],
+  [
+    'is longer than AWS takes',
+    `GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(10_240)}\r\n\r\n`,
+    'This has more than 10240 bytes before its body.',
+  ],
+])('A server answers what %s with an Error body', async (_, bytes, message) => {
+  const { promise, resolve } = Promise.withResolvers<Service>();
+  const server = createHttpServer(promise, '127.0.0.1');
+  const origin = `http://127.0.0.1:${await listen(server)}`;
+  resolve(serviceAt(origin));
+  const answer = parseAnswer(await exchange(origin, bytes));
   await close(server);
 
   expect(answer.status).toBe(400);
   expect(answer.headers.get('X-RateLimit-Limit')).toBe('0');
-  expect(JSON.parse(answer.text)).toEqual({ code: 'BAD_REQUEST', message: expect.any(String), status: 400 });
+  expect(JSON.parse(answer.text)).toEqual({
+    code: 'BAD_REQUEST',
+    message: expect.stringContaining(message),
+    status: 400,
+  });
 });
 
 test('A long answer that the engine gives without reading the call comes back whole', async () => {
@@ -75,6 +94,9 @@ test.each<[string, Parameters<typeof refusalOf>[0], boolean]>([
   ['a page of its own', call('127.0.0.1', own), false],
   ['a program on this machine at an address that others reach', call(lan, {}, lan), false],
   ['another machine', call('::ffff:192.168.1.9', {}, lan), true],
+  ['a tunnel', call('127.0.0.1', { 'x-forwarded-for': '' }), true],
+  ['a proxy', call('127.0.0.1', { forwarded: 'for=192.0.2.1' }), true],
+  ['another proxy', call('127.0.0.1', { via: '1.1 proxy' }), true],
   ['a page elsewhere', call('127.0.0.1', { origin: 'https://example.com' }), true],
   ['a page elsewhere that sends no origin', call('127.0.0.1', { 'sec-fetch-site': 'cross-site' }), true],
 ])('A call to the private part of the host by %s', (_, caller, isRefused) => {

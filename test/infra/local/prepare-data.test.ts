@@ -3,11 +3,14 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
-import { GatewayRecords } from '../../../infra/local/account/gateway-records.ts';
-import { loadSampleData } from '../../../infra/local/prepare-data.ts';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
+import { loadSampleData, pair } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { CLAIM_TABLE, claimEngine } from '../../../infra/local/dynamodb/engine-claim.ts';
+import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
@@ -70,17 +73,71 @@ describe('issuing the demo keys', () => {
     expect(records.plansOfKey('demo-pro')).toEqual([]);
     expect(records.apiKey('demo-free')).toBeUndefined();
   });
+});
 
-  test('fills a table that has lost all keys with those that the gateway still has', async () => {
-    await issue();
-    records.deleteApiKey('demo-pro');
-    records.putApiKey({ ...anApiKey({ id: 'demo-business' }), enabled: false });
-    table = await KeysTable.create(database.client);
-    await issue();
+const claim = (isEmbedded = false) => claimEngine(database.client, { endpoint: new URL('http://engine'), isEmbedded });
 
-    expect(await read('free')).toMatchObject({ enabled: true });
-    expect(await read('business')).toMatchObject({ enabled: false });
-    await expect(read('pro')).rejects.toThrow('Invalid type');
+describe('The tables of an engine', () => {
+  test('are used by one host; a host that was killed leaves them to the next after five seconds', async () => {
+    const first = await claim();
+    await expect(claim()).rejects.toThrow(
+      /^Another host uses the DynamoDB engine at http:\/\/engine\. Stop it; if it /,
+    );
+    await first.release();
+    await claim(true);
+    await expect(claim()).rejects.toThrow(HostError);
+    await (await claim(true)).release();
+    const Item = { id: 'claim', holder: 'killed', heldUntil: Date.now() };
+    await database.client.send(new PutCommand({ TableName: CLAIM_TABLE, Item }));
+    await (await claim()).release();
+  });
+
+  const PAIRED = /^true$/;
+  const demo = aKey({ keyId: 'demo-pro', revision: 1 });
+
+  test.each<[what: string, state: string | undefined, stateId: string | undefined, KeyRecord[], RegExp]>([
+    ['a new state and new tables', undefined, undefined, [], PAIRED],
+    ['a state and its tables', 'one', 'one', [aKey()], PAIRED],
+    [
+      'a state and new tables',
+      'one',
+      undefined,
+      [],
+      /^HostError: The tables are not those of the API keys in FOLDER\. .*--data\.$/,
+    ],
+    ['a state and tables of another', 'one', 'two', [], /^HostError: The tables are not those/],
+    [
+      'a new state and tables of another with its keys',
+      undefined,
+      'two',
+      [aKey()],
+      /^HostError: The tables have API keys that /,
+    ],
+    ['a new state and tables of another with demo keys', undefined, 'two', [demo], PAIRED],
+    [
+      'a new state and a demo key that was changed',
+      undefined,
+      'two',
+      [{ ...demo, revision: 2 }],
+      /^HostError: The tables have/,
+    ],
+  ])('%s', async (_, state, stateId, keys, outcome) => {
+    const table = await KeysTable.create(database.client);
+    for (const Item of keys) await database.client.send(new PutCommand({ TableName: table.name, Item }));
+    const records = GatewayRecords.inMemory();
+    if (state !== undefined) records.notes.set('stateId', state);
+    const tables = {
+      stateId,
+      setStateId(id: string) {
+        this.stateId = id;
+        return Promise.resolve();
+      },
+    };
+    const paired = pair(records, tables, new KeyTable(database.client, table.name), 'FOLDER');
+
+    const isPaired = () => records.notes.get('stateId') === tables.stateId;
+
+    expect(String(await paired.then(isPaired, String))).toMatch(outcome);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { SyncSchedule } from '../../../infra/local/sync-schedule.ts';
+import { scheduleSync, type SyncSchedule } from '../../../infra/local/sync-schedule.ts';
 
 const INTERVAL_MS = 300_000;
 const WAIT_MS = 1_000;
@@ -15,7 +15,7 @@ describe('the sync of keys', () => {
     jest.useFakeTimers();
     jest.resetAllMocks();
     sync.invoke.mockResolvedValue('null');
-    schedule = new SyncSchedule({ sync, intervalMs: INTERVAL_MS, waitMs: WAIT_MS, log });
+    schedule = scheduleSync({ sync, intervalMs: INTERVAL_MS, waitMs: WAIT_MS, log });
   });
 
   afterEach(() => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
+import { tablesOf } from '../../../infra/local/dynamodb/tables.ts';
+import { loadRestApi } from '../../../infra/local/gateway/load-rest-api.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
 import { type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
@@ -11,7 +14,31 @@ const load = (template: unknown) => new ServedStack('staging-Inventory', templat
 const METHOD = 'AWS::ApiGateway::Method';
 const readMethod = (method: Resource) => [method.text('HttpMethod'), method.text('ResourceId')];
 
+const AUTHORIZER = 'AWS::ApiGateway::Authorizer';
+const TABLE = 'AWS::DynamoDB::Table';
+
 describe('a template', () => {
+  test.each<[what: string, type: string, properties: Record<string, unknown>, message: string]>([
+    ['an authorizer that caches', AUTHORIZER, { AuthorizerResultTtlInSeconds: 300 }, 'AuthorizerResultTtlInSeconds'],
+    ['an authorizer that caches by default', AUTHORIZER, { AuthorizerResultTtlInSeconds: undefined }, 'Ttl'],
+    [
+      'an identity source',
+      AUTHORIZER,
+      { IdentitySource: 'method.request.header.A' },
+      'does not support IdentitySource',
+    ],
+    ['an index', TABLE, { LocalSecondaryIndexes: [] }, 'does not support LocalSecondaryIndexes'],
+  ])('with %s stops the local host, which would answer otherwise than AWS', (_, type, properties, message) => {
+    const template = service.with((editable) => Object.assign(resourceOf(editable, type)[1].Properties, properties));
+    const stack = load(template);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- none is called
+    const functions = { get: () => ({}) } as unknown as Parameters<typeof loadRestApi>[1];
+    const read = () => [tablesOf(stack), loadRestApi(stack, functions, GatewayRecords.inMemory())];
+
+    expect(read).toThrow(HostError);
+    expect(read).toThrow(message);
+  });
+
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     [
       'a resource that serves requests in a way that is not known',

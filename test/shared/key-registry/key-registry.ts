@@ -1,7 +1,7 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { InitializeHandlerOutput } from '@smithy/types';
-import type { ApiKey } from '../../../infra/local/account/gateway-records.ts';
+import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';

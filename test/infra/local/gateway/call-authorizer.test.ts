@@ -11,7 +11,7 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
 
 /** Asks an authorizer that returns this about `GET /inventory`. */
 async function ask(result: unknown) {
-  const variables = new ContextVariables();
+  const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
   const invoke = () => Promise.resolve(JSON.stringify(result));
   const outcome: unknown = await callAuthorizer({ invoke }, {}, `${STAGE_ARN}/GET/inventory`, variables).catch(
     (error: unknown) => error,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Router } from '../gateway/router.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import { badRequest, ControlPlaneError, operations } from './operations.ts';
 
@@ -8,8 +9,8 @@ export interface ControlPlaneCall {
   /** With the query. */
   readonly path: string;
   readonly authorization: string | undefined;
-  /** JSON text; empty where there is none. */
-  readonly body: string;
+  /** JSON text, empty where there is none; undefined where it was too long to be read. */
+  readonly body: string | undefined;
 }
 
 export interface ControlPlaneAnswer {
@@ -56,18 +57,26 @@ export function createControlPlane(records: GatewayRecords, changed: () => void)
   };
 }
 
+const router = new Router(
+  Object.entries(operations).map(([name, target]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return { method, path, target };
+  }),
+);
+
 /** @returns the body of the answer; undefined: none @throws ControlPlaneError */
 function carryOut({ method, path, authorization, body }: ControlPlaneCall, records: GatewayRecords): unknown {
   // The signature is not checked: any credentials will do.
   if (!authorization?.startsWith('AWS4-')) {
     throw new ControlPlaneError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
   }
+  if (body === undefined) throw new ControlPlaneError(413, 'RequestEntityTooLargeException', 'Request Too Long');
   const [route = '', query = ''] = path.split('?', 2);
-  const [, collection, id, members, memberId] = route.split('/').map(decoded);
-  const parts = [collection, id && 'ID', members, memberId && 'ID'].filter((part) => part !== undefined);
-  const operation = operations[`${method} /${parts.join('/')}`];
-  if (operation)
-    return operation({ records, id: id ?? '', memberId: memberId ?? '', query: new URLSearchParams(query), body });
+  const match = router.match(method, route);
+  if (match) {
+    const { id = '', memberId = '' } = match.pathParameters;
+    return match.target({ records, id: decoded(id), memberId, query: new URLSearchParams(query), body });
+  }
   const known = Object.keys(operations).join(', ');
   const message = `This host does not answer ${method} ${route}. Of API Gateway's operations it knows: ${known}`;
   throw new ControlPlaneError(404, 'UnknownOperationException', message);

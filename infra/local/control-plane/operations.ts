@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
-import { type ApiKey, type GatewayRecords, stageOf, tagsSchema, type UsagePlan } from './gateway-records.ts';
+import {
+  type ApiKey,
+  DAY_MS,
+  type GatewayRecords,
+  isoDay,
+  tagsSchema,
+  USAGE_DAYS,
+  type UsagePlan,
+} from './gateway-records.ts';
 
-const DAY_MS = 86_400_000;
-/** For so many days usage is asked for at most. */
-const MOST_DAYS = 90;
+/** Entries that a page of a list has at most. */
+const MAX_PAGE = 500;
 
 /** A call of one of the {@link operations}. */
 interface Call {
@@ -66,14 +73,14 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
     const named = call.records.apiKeys.filter(({ name = '' }) => name.startsWith(prefix));
     return pageOf(named, call, (key) => apiKeyBody(key, withValues));
   },
-  'GET /apikeys/ID': (call) => apiKeyBody(apiKeyOf(call), call.query.get('includeValue') === 'true'),
-  'PATCH /apikeys/ID': updateApiKey,
-  'DELETE /apikeys/ID': (call) => call.records.deleteApiKey(apiKeyOf(call).id),
-  'PUT /tags/ID': (call) => {
+  'GET /apikeys/{id}': (call) => apiKeyBody(apiKeyOf(call), call.query.get('includeValue') === 'true'),
+  'PATCH /apikeys/{id}': updateApiKey,
+  'DELETE /apikeys/{id}': (call) => call.records.deleteApiKey(apiKeyOf(call).id),
+  'PUT /tags/{id}': (call) => {
     const apiKey = taggedKey(call);
     call.records.putApiKey({ ...apiKey, tags: { ...apiKey.tags, ...parseBody(newTagsSchema, call).tags } });
   },
-  'DELETE /tags/ID': (call) => {
+  'DELETE /tags/{id}': (call) => {
     const apiKey = taggedKey(call);
     const names = call.query.getAll('tagKeys');
     const rest = Object.entries(apiKey.tags).filter(([name]) => !names.includes(name));
@@ -84,11 +91,11 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
     const { records } = call;
     return pageOf(keyId === null ? records.usagePlans : records.plansOfKey(keyId), call, usagePlanBody);
   },
-  'GET /usageplans/ID/usage': getUsage,
-  'POST /usageplans/ID/keys': createUsagePlanKey,
-  'GET /usageplans/ID/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
-  'GET /usageplans/ID/keys/ID': (call) => planKeyBody(planKeyOf(call)),
-  'DELETE /usageplans/ID/keys/ID': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
+  'GET /usageplans/{id}/usage': getUsage,
+  'POST /usageplans/{id}/keys': createUsagePlanKey,
+  'GET /usageplans/{id}/keys': (call) => pageOf(call.records.keysOnPlan(planOf(call).id), call, planKeyBody),
+  'GET /usageplans/{id}/keys/{memberId}': (call) => planKeyBody(planKeyOf(call)),
+  'DELETE /usageplans/{id}/keys/{memberId}': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
 };
 
 /** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
@@ -108,7 +115,10 @@ function pageOf<Item extends { readonly id: string }, Body>(
   { query }: Call,
   bodyOf: (item: Item) => Body,
 ): { readonly item: Body[]; readonly position: string | undefined } {
-  const limit = Math.max(1, Number(query.get('limit') ?? 25));
+  const limit = Number(query.get('limit') ?? 25);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+    throw badRequest(`limit must be a number from 1 to ${MAX_PAGE}`);
+  }
   const after = query.get('position') ?? '';
   const rest = items.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const page = rest.slice(0, limit);
@@ -184,15 +194,14 @@ const planKeyBody = ({ id, value, name }: ApiKey): unknown => ({ id, type: 'API_
 
 function createUsagePlanKey(call: Call): unknown {
   const { records } = call;
-  const { id, apiStages } = planOf(call);
+  const { id } = planOf(call);
   const apiKey = findApiKey(records, parseBody(newPlanKeySchema, call).keyId);
-  for (const other of records.plansOfKey(apiKey.id)) {
-    if (other.id === id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${id} already`);
-    const shared = apiStages.find((stage) => stageOf(other, stage));
-    if (!shared) continue;
+  const [other] = records.plansOfKey(apiKey.id);
+  if (other?.id === id) throw conflict(`API Key ${apiKey.id} is on Usage Plan ${id} already`);
+  if (other) {
     throw conflict(
       `Usage Plan ${id} cannot be added because API Key ${apiKey.id} cannot reference multiple Usage Plans with ` +
-        `the same API stage: ${shared.apiId}:${shared.stage}`,
+        'the same API stage',
     );
   }
   records.putOnPlan(id, apiKey.id);
@@ -205,10 +214,10 @@ function getUsage(call: Call): unknown {
   const { id, quota } = planOf(call);
   const [startDate, endDate] = [query.get('startDate') ?? '', query.get('endDate') ?? ''];
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
-  if (!(days >= 1 && days <= MOST_DAYS)) {
-    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${MOST_DAYS} days apart`);
+  if (!(days >= 1 && days <= USAGE_DAYS)) {
+    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${USAGE_DAYS} days apart`);
   }
-  const dates = Array.from({ length: days }, (_, day) => isoDate(Date.parse(startDate) + day * DAY_MS));
+  const dates = Array.from({ length: days }, (_, day) => isoDay(Date.parse(startDate) + day * DAY_MS));
   const wanted = query.get('keyId');
   const apiKeys = records.keysOnPlan(id).filter((apiKey) => wanted === null || apiKey.id === wanted);
   const usageOf = (keyId: string, date: string): [used: number, left: number] => {
@@ -218,5 +227,3 @@ function getUsage(call: Call): unknown {
   const usage = pageOf(apiKeys, call, (key) => [key.id, dates.map((date) => usageOf(key.id, date))] as const);
   return { usagePlanId: id, startDate, endDate, values: Object.fromEntries(usage.item), position: usage.position };
 }
-
-const isoDate = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import * as v from 'valibot';
-import { makeFolder, unusable } from '../data-folder.ts';
+import { makeFolder, stateFile, unusable } from '../data-folder.ts';
 import { messageOf, writeNotice } from '../host-error.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;
 
 /** For so many days usage is kept. */
-const USAGE_DAYS = 90;
-const DAY_MS = 86_400_000;
+export const USAGE_DAYS = 90;
+export const DAY_MS = 86_400_000;
 
 const text = v.string();
 export const tagsSchema = v.record(text, text);
@@ -48,17 +48,18 @@ export interface UsagePlan {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The stage among those of a usage plan; undefined where the plan is not for it. */
-export const stageOf = ({ apiStages }: UsagePlan, { apiId, stage }: ApiStage): ApiStage | undefined =>
-  apiStages.find((each) => each.apiId === apiId && each.stage === stage);
-
-/** The records in a file: all but what the template has. Usage is of plan, key and UTC day (`yyyy-MM-dd`). */
+/** The records in a file: all but what the template has. */
 const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
-  planKeys: v.array(v.tuple([text, text])),
-  usage: v.array(v.tuple([text, text, text, v.number()])),
+  /** The plan of a key, by their ids. */
+  planOfKey: v.array(v.tuple([text, text])),
+  /** Requests by `PLAN/KEY/DAY`, of UTC days. */
+  usage: v.array(v.tuple([text, v.number()])),
   notes: v.array(v.tuple([text, text])),
 });
+
+/** A UTC day, such as `2026-11-21`. */
+export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
 /**
  * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
@@ -75,9 +76,7 @@ export class GatewayRecords {
   #saving: Promise<unknown> = Promise.resolve();
   readonly #keys = new Map<string, ApiKey>();
   readonly #templateKeyIds = new Set<string>();
-  /** `PLAN/KEY`. */
-  readonly #planKeys = new Set<string>();
-  /** Requests by `PLAN/KEY/DAY`. */
+  readonly #planOfKey = new Map<string, string>();
   readonly #usage = new Map<string, number>();
 
   private constructor(file?: string) {
@@ -92,7 +91,7 @@ export class GatewayRecords {
   /** The records in a data folder; in memory without one. @throws HostError where the folder cannot be used */
   static open(dataFolder: string | undefined): GatewayRecords {
     if (dataFolder === undefined) return GatewayRecords.inMemory();
-    const file = join(makeFolder(dataFolder, ''), 'gateway.json');
+    const file = stateFile(makeFolder(dataFolder, ''));
     const records = new GatewayRecords(file);
     try {
       if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
@@ -142,9 +141,8 @@ export class GatewayRecords {
   /** Removes a key from its plans too, with its usage. */
   deleteApiKey(id: string): void {
     this.#keys.delete(id);
-    for (const records of [this.#planKeys, this.#usage]) {
-      for (const name of records.keys()) if (name.split('/')[1] === id) records.delete(name);
-    }
+    this.#planOfKey.delete(id);
+    for (const name of this.#usage.keys()) if (name.split('/')[1] === id) this.#usage.delete(name);
   }
 
   get usagePlans(): UsagePlan[] {
@@ -156,29 +154,31 @@ export class GatewayRecords {
   }
 
   isOnPlan(planId: string, keyId: string): boolean {
-    return this.#planKeys.has(`${planId}/${keyId}`);
+    return this.#planOfKey.get(keyId) === planId;
   }
 
   keysOnPlan(planId: string): ApiKey[] {
     return this.apiKeys.filter(({ id }) => this.isOnPlan(planId, id));
   }
 
+  /** One at most: all plans of the template are for its one stage. */
   plansOfKey(keyId: string): UsagePlan[] {
     return this.usagePlans.filter(({ id }) => this.isOnPlan(id, keyId));
   }
 
   /** The plan that a key's requests to a stage are metered on. */
-  planOnStage(keyId: string, stage: ApiStage): UsagePlan | undefined {
-    return this.plansOfKey(keyId).find((plan) => stageOf(plan, stage));
+  planOnStage(keyId: string, { apiId, stage }: ApiStage): UsagePlan | undefined {
+    const isForStage = (each: ApiStage): boolean => each.apiId === apiId && each.stage === stage;
+    return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some(isForStage));
   }
 
   putOnPlan(planId: string, keyId: string): void {
-    this.#planKeys.add(`${planId}/${keyId}`);
+    this.#planOfKey.set(keyId, planId);
   }
 
   /** The usage stays, so that leaving a plan and coming back gains the key nothing. */
   removeFromPlan(planId: string, keyId: string): void {
-    this.#planKeys.delete(`${planId}/${keyId}`);
+    if (this.isOnPlan(planId, keyId)) this.#planOfKey.delete(keyId);
   }
 
   /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
@@ -194,14 +194,12 @@ export class GatewayRecords {
 
   async #write(): Promise<void> {
     if (this.#file === undefined) return;
-    const oldest = new Date(Date.now() - USAGE_DAYS * DAY_MS).toISOString().slice(0, 10);
-    const isOwn = (id = ''): boolean => !this.#templateKeyIds.has(id);
-    const content = {
+    const oldest = isoDay(Date.now() - USAGE_DAYS * DAY_MS);
+    const isOwn = (id: string): boolean => !this.#templateKeyIds.has(id);
+    const content: v.InferOutput<typeof contentSchema> = {
       apiKeys: this.apiKeys.filter(({ id }) => isOwn(id)),
-      planKeys: [...this.#planKeys].map((name) => name.split('/')).filter(([, id]) => isOwn(id)),
-      usage: Array.from(this.#usage, ([name, requests]) => [...name.split('/'), requests]).filter(
-        ([, , date = '']) => date >= oldest,
-      ),
+      planOfKey: [...this.#planOfKey].filter(([id]) => isOwn(id)),
+      usage: [...this.#usage].filter(([name]) => name.slice(-oldest.length) >= oldest),
       notes: [...this.notes],
     };
     try {
@@ -213,10 +211,10 @@ export class GatewayRecords {
   }
 
   #load(content: unknown): void {
-    const { apiKeys, planKeys, usage, notes } = v.parse(contentSchema, content);
+    const { apiKeys, planOfKey, usage, notes } = v.parse(contentSchema, content);
     for (const key of apiKeys) this.putApiKey(key);
-    for (const planKey of planKeys) this.putOnPlan(...planKey);
-    for (const [planId, keyId, date, requests] of usage) this.#usage.set(`${planId}/${keyId}/${date}`, requests);
+    for (const [keyId, planId] of planOfKey) this.putOnPlan(planId, keyId);
+    for (const [name, requests] of usage) this.#usage.set(name, requests);
     for (const [name, note] of notes) this.notes.set(name, note);
   }
 }
