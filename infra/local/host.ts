@@ -9,17 +9,20 @@
  * with what it lacks), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs the
  * bundles that are deployed. Each function makes the DynamoDB calls that its role grants, and no other.
  *
- * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
- * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its writes
- * run one after the other. The sync of keys runs once at a time, after changes and at its interval. Requests that come
- * before the host is ready wait. One host at a time uses a data folder, by the lock of LevelDB, and one an engine, by a
- * claim that it renews. An id that is in both keeps API Gateway's state and the tables together.
+ * Concurrency. Functions share one worker thread and run side by side in it, 50 events of each; more of them wait,
+ * before their time begins. An event that outlasts its function's time-out ends the thread: what runs beside it gets a
+ * second to end, and what comes, or was not begun, runs in the next thread. Under a debugger no time-out runs. The
+ * engine has a thread of its own; its writes run one after the other. The sync of keys runs once at a time, after
+ * changes and at its interval. Requests that come before the host is ready wait. One host at a time uses a data folder,
+ * by the lock of LevelDB, and one an engine, by a claim that it renews. An id that is in both keeps API Gateway's state
+ * and the tables together.
  *
  * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that
  * serves requests and that the host does not know is one, and so is a property that it needs and does not find. What
  * fails in a request is answered as API Gateway does, and the host goes on; what fails in the database ends it.
  *
- * Imports: `shared`, the files beside the folder, and the page of `reference`; `functions` only as bundles.
+ * Imports: `shared`, the files beside the folder, the page of `reference`, and to watch functions the bundler of
+ * `stack`; `functions` only as bundles.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +38,7 @@ import { holdFolder, makeFolder, openDataFolder } from './data-folder.ts';
 import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
-import { loadFunctions } from './lambda/load-functions.ts';
+import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
@@ -54,6 +57,8 @@ export interface HostOptions {
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
+  /** Runs a function as it is from when its file is saved; not with an assembly that is there already. */
+  readonly watch?: boolean;
 }
 
 /** The running service. */
@@ -115,6 +120,8 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const gateway = `http://${ownHost(address)}:${address.port}`;
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());
+  if (options.watch && options.assembly === undefined)
+    closings.defer(await reloadSaved(functions.all, functions.codeFolders));
   const restApi = loadRestApi(stack, functions.byArn, records);
   const openPlans = await prepareData(stack, engine, records, options, closings);
   await records.save();

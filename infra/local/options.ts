@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { HostError } from './host-error.ts';
 
 export interface StartOptions {
@@ -10,6 +10,9 @@ export interface StartOptions {
   readonly sampleData: boolean;
   readonly assembly?: string;
   readonly json: boolean;
+  readonly watch?: boolean;
+  /** Port of the inspector. */
+  readonly inspect?: number;
 }
 
 /**
@@ -28,6 +31,10 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
+    .option('--watch', 'load a function anew when its file in functions/ is saved')
+    .addOption(
+      new Option('--inspect [port]', 'let a debugger attach; no time-out runs').preset('9229').argParser(parsePort),
+    )
     .addHelpText('after', '\nExample:\n  npm start -- --port 4000 --data memory')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)

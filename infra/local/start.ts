@@ -1,3 +1,4 @@
+import inspector from 'node:inspector';
 import { setFlagsFromString } from 'node:v8';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { limitsOfDemoKey } from '../demo-keys.ts';
@@ -31,6 +32,7 @@ function fail(error: unknown): never {
 }
 
 async function run(options: StartOptions): Promise<void> {
+  if (options.inspect !== undefined) inspector.open(options.inspect);
   const dataFolder = options.data === 'memory' ? undefined : options.data;
   const host = await startHost({ ...options, dataFolder });
   for (const signal of stopSignals) process.removeAllListeners(signal);

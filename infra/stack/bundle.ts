@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 
-const functionsFolder = join(import.meta.dirname, '../../functions');
+export const functionsFolder = join(import.meta.dirname, '../../functions');
 
 /** Calls API Gateway too, and pages through the whole table: no request waits for it, and it has the SDK as it is. */
 const SYNC = 'sync-keys';
@@ -45,7 +45,8 @@ export { handler };
 
 /**
  * Bundles modules in one pass, each into a folder of its name, as what starts fastest: `function.cjs` with its SDK, of
- * ES module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved.
+ * ES module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved. The source map of each is
+ * beside its folder, `NAME.map`, and no part of the asset: another map makes no other hash.
  *
  * @param alias what they have in the place of packages
  */
@@ -58,6 +59,8 @@ export function bundleInto(folder: string, files: Files, alias = parts): void {
     format: 'cjs',
     mainFields: ['module', 'main'],
     legalComments: 'none',
+    sourcemap: 'external',
+    sourcesContent: false,
     // An `import('node:http')` reads every export of it, and some of these load half of Node.
     supported: { 'dynamic-import': false },
     alias: { ...alias },
@@ -69,7 +72,19 @@ export function bundleInto(folder: string, files: Files, alias = parts): void {
     outdir: folder,
     outExtension: { '.js': '.cjs' },
   });
-  for (const name of Object.keys(files)) writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
+  for (const name of Object.keys(files)) {
+    writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
+    appendFileSync(join(folder, name, 'function.cjs'), `//# sourceMappingURL=../${name}.map\n`);
+    moveSourceMap(join(folder, name, 'function.cjs.map'), join(folder, `${name}.map`));
+  }
+}
+
+/** Names the sources by where they are, so that their map can lie anywhere. */
+function moveSourceMap(from: string, to: string): void {
+  const map: { readonly sources: readonly string[] } = JSON.parse(readFileSync(from, 'utf8'));
+  const sources = map.sources.map((source) => pathToFileURL(resolve(dirname(from), source)).href);
+  writeFileSync(to, JSON.stringify({ ...map, sources }));
+  rmSync(from);
 }
 
 /** The source files of the functions, by their names. */
@@ -84,15 +99,21 @@ let bundles: string | undefined;
 
 /** The bundle of a function. The first call makes all of them, for the life of the process: stages share them. */
 export function bundleOf(name: string): string {
-  bundles ??= bundleFunctions();
+  bundles ??= makeBundles();
   return join(bundles, name);
 }
 
-function bundleFunctions(): string {
+function makeBundles(): string {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const { [SYNC]: sync = '', ...ofRequests } = functionFiles();
-  bundleInto(folder, { [SYNC]: sync }, {});
-  bundleInto(folder, ofRequests);
+  bundleFunctions(folder, Object.keys(functionFiles()));
   return folder;
+}
+
+/** Bundles functions, as {@link bundleInto} does, by their names. */
+export function bundleFunctions(folder: string, names: readonly string[]): void {
+  const files = Object.entries(functionFiles()).filter(([name]) => names.includes(name));
+  const { [SYNC]: sync, ...ofRequests } = Object.fromEntries(files);
+  if (sync !== undefined) bundleInto(folder, { [SYNC]: sync }, {});
+  bundleInto(folder, ofRequests);
 }

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
+import { writeNotice } from '../host-error.ts';
 import { type ContextVariables, GatewayError } from './gateway-responses.ts';
+import { invokeWithin } from './integration.ts';
+import { reasonsOf } from './proxy-result.ts';
 
 /**
  * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"),
@@ -22,6 +25,9 @@ const resultSchema = v.object({
   usageIdentifierKey: v.optional(v.string()),
 });
 
+/** How long it may take, waiting included. */
+const LONGEST_MS = 29_000;
+
 /** What the authorizer says of a request that it lets through. */
 export interface Authorization {
   /** As the event has it: every value is text. */
@@ -33,18 +39,20 @@ export interface Authorization {
  * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a
  * denied request too.
  *
- * @throws GatewayError ACCESS_DENIED or AUTHORIZER_CONFIGURATION_ERROR
+ * @throws GatewayError ACCESS_DENIED, AUTHORIZER_CONFIGURATION_ERROR or INTEGRATION_TIMEOUT
  */
 export async function callAuthorizer(
-  lambda: Pick<LambdaFunction, 'invoke'>,
+  lambda: Pick<LambdaFunction, 'invoke' | 'name'>,
   event: Readonly<Record<string, unknown>>,
   methodArn: string,
   variables: ContextVariables,
 ): Promise<Authorization> {
-  const result = await lambda
-    .invoke(JSON.stringify({ type: 'REQUEST', methodArn, ...event }))
+  const result = await invokeWithin(lambda, JSON.stringify({ type: 'REQUEST', methodArn, ...event }), LONGEST_MS)
     .then((text) => v.parse(resultSchema, JSON.parse(text)))
     .catch((error: unknown) => {
+      if (error instanceof v.ValiError) {
+        writeNotice(`${lambda.name} returned a malformed authorizer response: ${reasonsOf(error.issues)}`);
+      }
       const isOfFunction = error instanceof FunctionError || error instanceof v.ValiError;
       throw isOfFunction ? new GatewayError('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error') : error;
     });

@@ -1,5 +1,5 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { FunctionError } from '../lambda/invocation.ts';
+import { FunctionError, timeOutMs } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-responses.ts';
@@ -16,15 +16,25 @@ const MAX_METADATA_BYTES = 16 * 1024;
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
 export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<GatewayAnswer> {
-  const { promise: timedOut, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(timeOut()), timeoutMs);
   try {
-    return answerOf(await Promise.race([lambda.invoke(event), timedOut]));
+    return answerOf(lambda.name, await invokeWithin(lambda, event, timeoutMs));
   } catch (error) {
     throw gatewayErrorOf(error);
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+/**
+ * Invokes a function, and waits so long for its beginning and its end together. @throws GatewayError
+ * INTEGRATION_TIMEOUT
+ */
+export async function invokeWithin(
+  lambda: Pick<LambdaFunction, 'invoke'>,
+  event: string,
+  timeoutMs: number,
+): Promise<string> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(timeOut()), timeOutMs(timeoutMs));
+  return Promise.race([lambda.invoke(event), timedOut]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -39,14 +49,14 @@ export async function integrateStreaming(
   timeoutMs: number,
 ): Promise<GatewayAnswer<Readable>> {
   const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
-  const body = afterMetadata(resolve);
-  const timer = setTimeout(() => body.destroy(timeOut()), timeoutMs);
+  const body = afterMetadata(lambda.name, resolve);
+  const timer = setTimeout(() => body.destroy(timeOut()), timeOutMs(timeoutMs));
   body.once('close', () => clearTimeout(timer));
   // The reader of the body sees its failure; there may be no reader.
   body.on('error', () => undefined);
   pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
   try {
-    return { ...answerOf(await metadata), body };
+    return { ...answerOf(lambda.name, await metadata), body };
   } catch (error) {
     body.destroy();
     throw error;
@@ -54,20 +64,22 @@ export async function integrateStreaming(
 }
 
 /** Passes on what comes after the metadata. */
-function afterMetadata(onMetadata: (metadata: string) => void): Transform {
+function afterMetadata(functionName: string, onMetadata: (metadata: string) => void): Transform {
+  const noMetadata = (): GatewayError =>
+    malformed(functionName, `no metadata in its first ${MAX_METADATA_BYTES} bytes`);
   let head: Buffer | undefined = Buffer.alloc(0);
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       if (!head) return done(null, chunk);
       head = Buffer.concat([head, chunk]);
       const end = head.subarray(0, MAX_METADATA_BYTES).indexOf(DELIMITER);
-      if (end < 0) return done(head.length < MAX_METADATA_BYTES ? null : malformed());
+      if (end < 0) return done(head.length < MAX_METADATA_BYTES ? null : noMetadata());
       onMetadata(head.toString('utf8', 0, end));
       const body = head.subarray(end + DELIMITER.length);
       head = undefined;
       return done(null, body);
     },
-    flush: (done) => done(head ? malformed() : null),
+    flush: (done) => done(head ? noMetadata() : null),
   });
 }
 

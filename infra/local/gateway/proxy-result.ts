@@ -1,35 +1,54 @@
 import * as v from 'valibot';
+import { writeNotice } from '../host-error.ts';
 import { GatewayError } from './gateway-responses.ts';
 import type { GatewayAnswer, HeaderFields } from './messages.ts';
 
+const headerValue = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+
 /**
  * What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), as JSON text.
- * What none of the functions returns, such as `multiValueHeaders`, is refused.
  */
 const proxyResultSchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.strictObject({
     statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
-    headers: v.optional(v.record(v.string(), v.pipe(v.union([v.string(), v.number()]), v.transform(String))), {}),
+    headers: v.optional(v.record(v.string(), headerValue), {}),
+    multiValueHeaders: v.optional(v.record(v.string(), v.array(headerValue)), {}),
     body: v.optional(v.string(), ''),
+    // Nothing is decoded: the API has no binary media types.
+    isBase64Encoded: v.optional(v.boolean()),
   }),
 );
 
 /**
  * Turns the result of a function, or the metadata that it streams ahead of its body, into the answer.
  *
+ * @param functionName for the terminal, where the result is malformed
  * @param result JSON text
  * @throws GatewayError DEFAULT_5XX where the result has another shape
  */
-export function answerOf(result: string): GatewayAnswer {
+export function answerOf(functionName: string, result: string): GatewayAnswer {
   const parsed = v.safeParse(proxyResultSchema, result);
-  if (!parsed.success) throw malformed();
-  const { statusCode, headers, body } = parsed.output;
-  return { status: statusCode, headers: withType(Object.entries(headers)), body: Buffer.from(body) };
+  if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
+  const { statusCode, headers, multiValueHeaders, body } = parsed.output;
+  const lists = Object.entries(multiValueHeaders);
+  const replaced = new Set(lists.map(([name]) => name.toLowerCase()));
+  const fields = [
+    ...Object.entries(headers).filter(([name]) => !replaced.has(name.toLowerCase())),
+    ...lists.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
+  ];
+  return { status: statusCode, headers: withType(fields), body: Buffer.from(body) };
 }
 
-export const malformed = (): GatewayError => new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+/** What is wrong with a result, without its values. */
+export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
+  issues.map((issue) => `${v.getDotPath(issue) ?? 'the result'} must be ${issue.expected ?? 'valid'}`).join(', ');
+
+export function malformed(functionName: string, reason: string): GatewayError {
+  writeNotice(`${functionName} returned a malformed Lambda proxy response: ${reason}`);
+  return new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+}
 
 /** The answer is JSON unless the function says something else. */
 function withType(headers: HeaderFields): HeaderFields {

@@ -1,11 +1,6 @@
-/** What the worker thread starts with. */
-export interface ThreadData {
-  readonly settings: readonly FunctionSettings[];
-  /** One number, which the thread counts up as long as no function blocks it. */
-  readonly beats: Int32Array;
-}
+import inspector from 'node:inspector';
 
-/** A function, as the worker thread has to know it. */
+/** A function, as a worker thread, which starts with a list of them, has to know it. */
 export interface FunctionSettings {
   /** Folder with the bundle. */
   readonly codeFolder: string;
@@ -19,22 +14,30 @@ export interface FunctionSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An event that a function is to run, and the time at which it times out, in Unix milliseconds. */
+/** An event that a function is to run. */
 export interface Invocation {
   readonly kind: 'invoke';
   readonly id: string;
   readonly functionName: string;
   /** JSON text. */
   readonly event: string;
-  readonly deadline: number;
+  /** Counts from when the thread begins the event. */
+  readonly timeoutMs: number;
 }
 
-/** Messages to the worker thread. The reader of a response has enough for now, wants more, or its time is over. */
-export type WorkerMessage = Invocation | { readonly kind: 'hold' | 'resume' | 'timedOut'; readonly id: string };
+/**
+ * Messages to the worker thread: the reader of a response has enough for now, or wants more; no more events may begin.
+ */
+export type WorkerMessage =
+  Invocation | { readonly kind: 'hold' | 'resume'; readonly id: string } | { readonly kind: 'retire' };
 
-/** Messages of the worker thread: text for a log group, a part of a response, the end of an event. */
+/**
+ * Messages of the worker thread: text for a log group, the beginning of an event, a part of a response, the event's
+ * end.
+ */
 export type RuntimeMessage =
   | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
+  | { readonly kind: 'begun'; readonly id: string }
   | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 
@@ -63,3 +66,8 @@ export class FunctionError extends Error {
     this.failure = failure;
   }
 }
+
+/**
+ * A time-out, in milliseconds: under a debugger, which may stop a function for as long as its user likes, the longest.
+ */
+export const timeOutMs = (milliseconds: number): number => (inspector.url() === undefined ? milliseconds : 2 ** 31 - 1);

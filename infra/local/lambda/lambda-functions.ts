@@ -2,37 +2,45 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
+import { writeNotice } from '../host-error.ts';
 import {
   FunctionError,
   type FunctionSettings,
   type Outcome,
   type RuntimeMessage,
-  type ThreadData,
+  timeOutMs,
   type WorkerMessage,
 } from './invocation.ts';
 
 /** What all functions together may keep. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
-/** A thread whose event loop stands still for so long hangs. */
-const LONGEST_BLOCK_MS = 1_000;
+/** How long events may go on in a thread that is to end. */
+const GRACE_MS = 1_000;
 
 /** Writes a text to the end of a log group. */
 export type Log = (group: string, text: string) => void;
 
 /** A Lambda function. What it takes and gives is JSON text. */
 export interface LambdaFunction {
+  readonly name: string;
   /** @throws FunctionError */
   invoke(event: string): Promise<string>;
-  /** What it streams, or its result. A function whose reader has left runs on, as on AWS. Fails with FunctionError. */
+  /**
+   * What it streams, or its result. A function whose reader has left runs on, as on AWS. It fails with FunctionError.
+   */
   stream(event: string): Readable;
 }
 
-/** An event that a function runs. */
+/** An event that a thread has. */
 interface UnderWay {
+  readonly id: string;
   readonly settings: FunctionSettings;
-  readonly startedAt: number;
-  readonly timer: NodeJS.Timeout;
+  readonly event: string;
+  thread: Thread;
+  /** Since when the thread runs it. */
+  startedAt?: number;
+  timer?: NodeJS.Timeout;
   /** Takes a part of a streamed response. */
   readonly take: (chunk: Uint8Array) => void;
   readonly resolve: (payload: string) => void;
@@ -41,13 +49,14 @@ interface UnderWay {
 
 interface Thread {
   readonly worker: Worker;
-  readonly watchdog: NodeJS.Timeout;
+  /** Why it gets no more events, and is to end. */
+  endsBecause?: string;
 }
 
 /**
- * Lambda functions that run their events side by side in one worker thread. A time-out fails one event. A crash fails
- * all that are under way, and so does a function that hangs: it can be ended only with the thread. The next event
- * starts another.
+ * Lambda functions that run their events side by side in one worker thread. A crash fails all that the thread has. A
+ * function that has timed out can be stopped only with the thread: what runs beside it gets a second to end; what
+ * comes, or was not begun, goes to another thread.
  *
  * Lambda refuses an event or a result of more than 6 MB. Here the functions refuse such a request themselves, with the
  * same 413, and none has such a result.
@@ -56,6 +65,7 @@ export class LambdaFunctions {
   readonly #settings: readonly FunctionSettings[];
   readonly #log: Log;
   readonly #underWay = new Map<string, UnderWay>();
+  /** The one that gets events. */
   #thread: Thread | undefined;
 
   constructor(settings: readonly FunctionSettings[], log: Log) {
@@ -66,16 +76,23 @@ export class LambdaFunctions {
   /** @param settings one of those of the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
     return {
+      name: settings.functionName,
       invoke: (event) => this.#run(randomUUID(), settings, event, () => undefined),
       stream: (event) => this.#stream(settings, event),
     };
   }
 
   /** Ends the thread, with what is under way. */
-  async stop(reason = 'it was stopped'): Promise<void> {
+  async stop(): Promise<void> {
     const worker = this.#thread?.worker;
-    this.#fail(`Runtime exited: ${reason}`);
+    this.reload();
+    for (const { id } of this.#underWay.values()) this.#end(id, exit('it was stopped'));
     await worker?.terminate();
+  }
+
+  /** Lets what comes from now on run with the code that there is now. */
+  reload(): void {
+    if (this.#thread) this.#retire(this.#thread, 'its code was replaced');
   }
 
   /** One whose stream is read slowly waits, until it times out. */
@@ -83,7 +100,7 @@ export class LambdaFunctions {
     const id = randomUUID();
     let isHeld = false;
     const resume = (): void => {
-      if (isHeld) this.#post({ kind: 'resume', id });
+      if (isHeld) this.#post(this.#underWay.get(id)?.thread, { kind: 'resume', id });
       isHeld = false;
     };
     const output = new Readable({
@@ -96,7 +113,7 @@ export class LambdaFunctions {
     const take = (chunk: Uint8Array): void => {
       if (output.destroyed || output.push(chunk) || isHeld) return;
       isHeld = true;
-      this.#post({ kind: 'hold', id });
+      this.#post(this.#underWay.get(id)?.thread, { kind: 'hold', id });
     };
     const finish = async (): Promise<void> => {
       take(Buffer.from(await this.#run(id, settings, event, take)));
@@ -107,53 +124,75 @@ export class LambdaFunctions {
   }
 
   #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
-    this.#thread ??= this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const timeoutMs = settings.timeoutSeconds * 1_000;
-    const timer = setTimeout(() => this.#timeOut(id), timeoutMs);
-    this.#underWay.set(id, { settings, startedAt: performance.now(), timer, take, resolve, reject });
-    const { functionName } = settings;
-    this.#post({ kind: 'invoke', id, functionName, event, deadline: Date.now() + timeoutMs });
+    this.#send({ id, settings, event, take, resolve, reject });
     return promise;
   }
 
-  #timeOut(id: string): void {
-    this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
-    this.#post({ kind: 'timedOut', id });
+  #send(event: Omit<UnderWay, 'thread'>): void {
+    this.#thread ??= this.#start();
+    this.#underWay.set(event.id, { ...event, thread: this.#thread });
+    const { functionName, timeoutSeconds } = event.settings;
+    const timeoutMs = timeOutMs(timeoutSeconds * 1_000);
+    this.#post(this.#thread, { kind: 'invoke', id: event.id, functionName, event: event.event, timeoutMs });
   }
 
-  #post(message: WorkerMessage): void {
-    this.#thread?.worker.postMessage(message);
+  #post(thread: Thread | undefined, message: WorkerMessage): void {
+    thread?.worker.postMessage(message);
+  }
+
+  #begin(id: string): void {
+    const begun = this.#underWay.get(id);
+    if (!begun) return;
+    begun.startedAt = performance.now();
+    begun.timer = setTimeout(() => this.#timeOut(begun), timeOutMs(begun.settings.timeoutSeconds * 1_000));
+  }
+
+  #timeOut({ id, settings: { functionName, timeoutSeconds }, thread }: UnderWay): void {
+    const what = `${functionName} timed out after ${timeoutSeconds} s`;
+    writeNotice(`${what}. What runs beside it has ${GRACE_MS / 1_000} s to end.`);
+    this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
+    this.#retire(thread, what);
+  }
+
+  /** Gives a thread no more events, and ends it with its last one, or when its events had their time. */
+  #retire(thread: Thread, reason: string): void {
+    if (this.#thread === thread) this.#thread = undefined;
+    if (thread.endsBecause !== undefined) return;
+    thread.endsBecause = reason;
+    this.#post(thread, { kind: 'retire' });
+    const timer = setTimeout(() => void thread.worker.terminate(), GRACE_MS);
+    thread.worker.once('exit', () => clearTimeout(timer));
+    this.#endIfIdle(thread);
+  }
+
+  #endIfIdle(thread: Thread): void {
+    if (thread.endsBecause === undefined) return;
+    if (this.#eventsOf(thread).every(({ startedAt }) => startedAt === undefined)) void thread.worker.terminate();
+  }
+
+  #eventsOf(thread: Thread): UnderWay[] {
+    return [...this.#underWay.values()].filter((each) => each.thread === thread);
   }
 
   #start(): Thread {
-    const beats = new Int32Array(new SharedArrayBuffer(4));
-    const data: ThreadData = { settings: this.#settings, beats };
     const worker = new Worker(new URL('runtime.worker.ts', import.meta.url), {
-      workerData: data,
+      workerData: this.#settings,
       env: compileCache(),
       execArgv: [],
       resourceLimits: HEAP,
     });
-    let lastBeat = 0;
-    const watchdog = setInterval(() => {
-      const beat = Atomics.load(beats, 0);
-      // None yet: it is still loading its own code.
-      if (beat > 0 && beat === lastBeat) void this.stop('a function did not let go of the thread');
-      lastBeat = beat;
-    }, LONGEST_BLOCK_MS);
-    const thread: Thread = { worker, watchdog };
-    const die = (reason: string): void => {
-      if (this.#thread === thread) this.#fail(`Runtime exited with error: ${reason}`);
-    };
+    const thread: Thread = { worker };
+    let failure: string | undefined;
     worker.on('message', (message: RuntimeMessage) => this.#receive(message));
-    worker.on('error', (error: Error) => die(error.message));
-    worker.on('exit', (code) => die(`exit status ${code}`));
+    worker.on('error', (error: Error) => (failure = error.message));
+    worker.on('exit', (code) => this.#exited(thread, failure ?? `exit status ${code}`));
     return thread;
   }
 
   #receive(message: RuntimeMessage): void {
     if (message.kind === 'chunk') this.#underWay.get(message.id)?.take(message.chunk);
+    else if (message.kind === 'begun') this.#begin(message.id);
     else if (message.kind === 'ended') this.#end(message.id, message);
     else if (message.kind === 'log') {
       // A crash between two events may be of any function.
@@ -162,27 +201,35 @@ export class LambdaFunctions {
     }
   }
 
-  /** Fails all that is under way, and is rid of the thread. */
-  #fail(errorMessage: string): void {
-    clearInterval(this.#thread?.watchdog);
-    this.#thread = undefined;
-    for (const id of this.#underWay.keys())
-      this.#end(id, { failure: { errorType: 'Runtime.ExitError', errorMessage } });
+  /** Fails what a thread had begun; after a crash, the rest too. */
+  #exited(thread: Thread, reason: string): void {
+    if (this.#thread === thread) this.#thread = undefined;
+    const { endsBecause } = thread;
+    for (const event of this.#eventsOf(thread)) {
+      if (event.startedAt === undefined && endsBecause !== undefined) this.#send(event);
+      else this.#end(event.id, exit(endsBecause ?? reason));
+    }
   }
 
   /** Ends an event, and logs it as far as it is read of Lambda's own line (Telemetry API, `platform.report`). */
   #end(id: string, { payload = '', failure, initDurationMs }: Outcome): void {
     const ended = this.#underWay.get(id);
     if (!ended) return;
+    const { settings, startedAt = performance.now(), thread } = ended;
     this.#underWay.delete(id);
     clearTimeout(ended.timer);
-    if (failure || ended.settings.systemLogLevel === 'INFO') {
-      const durationMs = performance.now() - ended.startedAt - (initDurationMs ?? 0);
+    if (failure || settings.systemLogLevel === 'INFO') {
+      const durationMs = performance.now() - startedAt - (initDurationMs ?? 0);
       const record = { requestId: id, metrics: { durationMs, initDurationMs }, errorType: failure?.errorType };
       const line = { time: new Date().toISOString(), type: 'platform.report', record };
-      this.#log(ended.settings.logGroupName, `${JSON.stringify(line)}\n`);
+      this.#log(settings.logGroupName, `${JSON.stringify(line)}\n`);
     }
     if (failure) ended.reject(new FunctionError(failure));
     else ended.resolve(payload);
+    this.#endIfIdle(thread);
   }
 }
+
+const exit = (reason: string): Outcome => ({
+  failure: { errorType: 'Runtime.ExitError', errorMessage: `Runtime exited with error: ${reason}` },
+});

@@ -1,10 +1,12 @@
+import { cpSync, readFileSync, watch } from 'node:fs';
 import { devNull } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { account, localCredentials } from '../../local-endpoint.ts';
 import type { SynthesizedStack } from '../assembly.ts';
 import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
-import { HostError } from '../host-error.ts';
+import { HostError, messageOf, writeNotice } from '../host-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { FunctionSettings } from './invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
@@ -12,6 +14,7 @@ import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functio
 /** The functions of a stack, each by the ARN of its alias: there is one version of each. */
 export interface LoadedFunctions {
   readonly all: LambdaFunctions;
+  readonly codeFolders: readonly string[];
   readonly byArn: ReadonlyMap<string, LambdaFunction>;
 }
 
@@ -54,7 +57,8 @@ export function loadFunctions(
     };
   });
   const all = new LambdaFunctions(settings, log);
-  return { all, byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])) };
+  const codeFolders = settings.map(({ codeFolder }) => codeFolder);
+  return { all, codeFolders, byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])) };
 }
 
 const oneOrMore = v.pipe(
@@ -80,3 +84,45 @@ function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
     }),
   );
 }
+
+/** For an editor that saves a file in several steps. */
+const SAVED_AFTER_MS = 50;
+
+/**
+ * Bundles a function anew whenever its source file is saved, into an assembly that is the host's own. A bundle that
+ * fails leaves the function as it was.
+ *
+ * @returns what ends that
+ */
+export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeFolders: readonly string[]) {
+  // Its bundler takes memory, which a host that only runs does without.
+  const { bundleFunctions, functionsFolder } = await import('../../stack/bundle.ts');
+  const folders = new Map(codeFolders.map((folder) => [nameOfBundle(folder), folder]));
+  const saved = new Set<string>();
+  const reload = (): void => {
+    try {
+      for (const name of saved) {
+        const folder = folders.get(name) ?? '';
+        bundleFunctions(dirname(folder), [name]);
+        cpSync(join(dirname(folder), name), folder, { recursive: true });
+      }
+      all.reload();
+      writeNotice(`Reloaded: ${[...saved].join(', ')}`);
+    } catch (error) {
+      writeNotice(messageOf(error));
+    }
+    saved.clear();
+  };
+  let timer: NodeJS.Timeout;
+  const watcher = watch(functionsFolder, (_, file) => {
+    const name = basename(file ?? '', '.ts');
+    if (!folders.has(name)) return;
+    saved.add(name);
+    clearTimeout(timer);
+    timer = setTimeout(reload, SAVED_AFTER_MS).unref();
+  });
+  return () => watcher.close();
+}
+
+const nameOfBundle = (folder: string): string | undefined =>
+  /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(readFileSync(join(folder, 'function.cjs'), 'utf8'))?.[1];

@@ -1,62 +1,70 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { existsSync } from 'node:fs';
+import { subscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type {
-  FunctionFailure,
-  FunctionSettings,
-  Invocation,
-  RuntimeMessage,
-  ThreadData,
-  WorkerMessage,
-} from './invocation.ts';
+import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, WorkerMessage } from './invocation.ts';
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
- * The Node.js runtime of all functions. Each bundle is loaded with its first event. The function that runs is a value
- * of the asynchronous context: by it `process.env` has only this function's variables, and a line finds its log group.
+ * The Node.js runtime of all functions. Each bundle is loaded with its first event. The event that runs is a value of
+ * the asynchronous context: by it `process.env` has the variables of its function alone, a line finds its log group,
+ * and no call is made for an event that has timed out.
  */
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
 
-const BEAT_MS = 100;
+/** An event, and when it times out, by `performance.now()`. */
+interface RunningEvent {
+  readonly settings: FunctionSettings;
+  deadline: number;
+}
 
-const { settings: settingsOfAll, beats }: ThreadData = workerData;
-const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
+/** As many events of a function as its client has connections: no call waits for one, with its own time running. */
+const MOST_AT_ONCE = 50;
+
+const settingsOfAll: readonly FunctionSettings[] = workerData;
+/** Of each function, how many events run, and those that wait. */
+const lanes = new Map(
+  settingsOfAll.map((settings) => [settings.functionName, { settings, running: 0, waiting: new Set<Invocation>() }]),
+);
 const handlers = new Map<string, Promise<Handler>>();
 const streams = new Map<string, ResponseStream>();
-const running = new AsyncLocalStorage<FunctionSettings>();
+const running = new AsyncLocalStorage<RunningEvent>();
 
-const beat = () => Atomics.add(beats, 0, 1);
-
-/** A message is a sign of life too: with many events at once, timers wait. */
 function post(message: RuntimeMessage, transfer: ArrayBuffer[] = []): void {
-  beat();
   parentPort?.postMessage(message, transfer);
 }
 
 function write(text: string | Uint8Array): boolean {
-  post({ kind: 'log', group: running.getStore()?.logGroupName, text: Buffer.from(text).toString() });
+  post({ kind: 'log', group: running.getStore()?.settings.logGroupName, text: Buffer.from(text).toString() });
   return true;
 }
 
-Object.defineProperty(process, 'env', { get: () => running.getStore()?.variables ?? {} });
+Object.defineProperty(process, 'env', { get: () => running.getStore()?.settings.variables ?? {} });
 for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { write });
 Object.assign(globalThis, { awslambda });
+process.setSourceMapsEnabled(true);
+// A call that waits for a connection is not sent either.
+subscribe('http.client.request.created', (message) => {
+  const event = running.getStore();
+  if (!event || typeof message !== 'object' || message === null || !('request' in message)) return;
+  const { request } = message;
+  if (!(request instanceof ClientRequest)) return;
+  request.once('socket', () => {
+    if (performance.now() >= event.deadline) request.destroy(new Error('The function has timed out.'));
+  });
+});
 process.on('uncaughtException', (error) => {
   console.error(error);
   process.exit(1);
 });
 
-/** In the order in which Lambda's runtime looks for them. */
-const ENDINGS = ['.js', '.mjs', '.cjs'];
-
 async function load({ codeFolder, handler: name }: FunctionSettings): Promise<Handler> {
   const [file = '', member = ''] = name.split('.');
-  const path = ENDINGS.map((ending) => join(codeFolder, file + ending)).find((each) => existsSync(each));
-  if (path === undefined) throw new Error(`Cannot find module '${file}'`);
+  const path = join(codeFolder, `${file}.mjs`);
   const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
   const handler = exported[member];
   if (!isHandler(handler)) throw new TypeError(`${name} is undefined or not exported`);
@@ -68,14 +76,16 @@ function isHandler(value: unknown): value is Handler {
 }
 
 /** What functions read of what Lambda passes to a handler. */
-const contextOf = ({ id, functionName, deadline }: Invocation) => ({
+const contextOf = ({ id, functionName }: Invocation, deadline: number) => ({
   awsRequestId: id,
   functionName,
-  getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
 });
 
-async function answer(invocation: Invocation, settings: FunctionSettings): Promise<void> {
+async function answer(invocation: Invocation, current: RunningEvent): Promise<void> {
   const { id, event, functionName } = invocation;
+  const { settings, deadline } = current;
+  post({ kind: 'begun', id });
   try {
     const begunAt = performance.now();
     const loading = handlers.get(functionName);
@@ -83,7 +93,7 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
     handlers.set(functionName, loaded);
     const handler = await loaded;
     const initDurationMs = loading ? undefined : performance.now() - begunAt;
-    const context = contextOf(invocation);
+    const context = contextOf(invocation, deadline);
     const payload = streamsResponse(handler)
       ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
       : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');
@@ -91,6 +101,9 @@ async function answer(invocation: Invocation, settings: FunctionSettings): Promi
   } catch (error) {
     console.error(error);
     post({ kind: 'ended', id, failure: failureOf(error) });
+  } finally {
+    // What it has set up for later events is not bound by its time.
+    if (performance.now() < deadline) current.deadline = Infinity;
   }
 }
 
@@ -121,13 +134,27 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-parentPort?.on('message', (message: WorkerMessage) => {
-  if (message.kind === 'timedOut') streams.get(message.id)?.destroy();
-  else if (message.kind !== 'invoke') streams.get(message.id)?.hold(message.kind === 'hold');
-  else {
-    const settings = functions.get(message.functionName);
-    if (settings) void running.run(settings, answer, message, settings);
+/** Begins events of a function, in the order in which they came. */
+function beginEvents(functionName: string): void {
+  const lane = lanes.get(functionName);
+  for (const invocation of lane?.waiting ?? []) {
+    if (!lane || lane.running === MOST_AT_ONCE) return;
+    lane.waiting.delete(invocation);
+    lane.running += 1;
+    const event = { settings: lane.settings, deadline: performance.now() + invocation.timeoutMs };
+    const end = (): void => {
+      lane.running -= 1;
+      beginEvents(functionName);
+    };
+    void running.run(event, answer, invocation, event).finally(end);
   }
+}
+
+parentPort?.on('message', (message: WorkerMessage) => {
+  if (message.kind === 'invoke') {
+    lanes.get(message.functionName)?.waiting.add(message);
+    beginEvents(message.functionName);
+  } else if (message.kind === 'retire') {
+    for (const { waiting } of lanes.values()) waiting.clear();
+  } else streams.get(message.id)?.hold(message.kind === 'hold');
 });
-beat();
-setInterval(beat, BEAT_MS);

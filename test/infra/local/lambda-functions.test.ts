@@ -1,9 +1,22 @@
+import { renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import inspector from 'node:inspector';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
-import { LambdaFunctions } from '../../../infra/local/lambda/lambda-functions.ts';
-import { streaming, type TestFunction, testFunctions } from './test-functions.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
+import { LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
+import { reloadSaved } from '../../../infra/local/lambda/load-functions.ts';
+import { bundleFunctions, functionFiles } from '../../../infra/stack/bundle.ts';
+import { listen } from '../../support/listening.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { runFunction, streaming, type TestFunction, testFunctions } from './test-functions.ts';
 
 const deploy = testFunctions();
+const folder = temporaryFolder();
+
+const stops: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(stops.map((stop) => stop())));
 
 /** A function, and what it has logged. */
 function deployLogging(source: string, systemLogLevel: 'INFO' | 'WARN') {
@@ -27,31 +40,38 @@ const telling = (name: string) => `const loaded = process.env.NAME;
     return [loaded, process.env.NAME, process.env.ONE ?? 'none'];
   };`;
 
+/** Runs functions in one thread. */
+function together(settings: readonly FunctionSettings[], log: Log = () => undefined) {
+  const functions = new LambdaFunctions(settings, log);
+  stops.push(() => functions.stop());
+  return settings.map((each) => functions.byName(each));
+}
+
 test('Functions that share a thread have their own variables, at any time, and their own logs', async () => {
   const lines: string[] = [];
   const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map(
     (variables) => deploy(telling(variables.NAME), { functionName: variables.NAME, variables }).settings,
   );
-  const functions = new LambdaFunctions(settings, (group, line) => void lines.push(`${group}: ${line}`));
-  const [one, other] = await Promise.all(settings.map((each) => functions.byName(each).invoke('{}')));
-  await functions.stop();
+  const lambdas = together(settings, (group, line) => void lines.push(`${group}: ${line}`));
+  const [one, other] = await Promise.all(lambdas.map((each) => each.invoke('{}')));
 
   expect([one, other]).toEqual(['["one","one","set"]', '["other","other","none"]']);
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
 });
 
-test('The worker thread runs events side by side, and loads a function once', async () => {
-  const lambda = deploy(`let calls = 0; let underWay = 0;
+test('The worker thread runs 50 events side by side; the others wait for longer than they may run', async () => {
+  const source = `let calls = 0; let underWay = 0;
     exports.handler = async () => {
       calls += 1; underWay += 1;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      return [calls, underWay];
-    };`);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return [calls, underWay--];
+    };`;
+  const lambda = deploy(source, { timeoutSeconds: 1 });
+  const results = await Promise.all(Array.from({ length: 200 }, () => invoke(lambda)));
 
-  expect(await Promise.all([invoke(lambda), invoke(lambda)])).toEqual([
-    [2, 2],
-    [2, 2],
-  ]);
+  expect(results[0]).toEqual([50, 50]);
+  expect(results.at(-1)).toEqual([200, expect.any(Number)]);
+  expect(JSON.stringify(results)).not.toContain(',51]');
 });
 
 describe('a function that fails', () => {
@@ -73,11 +93,10 @@ describe('a function that fails', () => {
       calls += 1;
       if (what === 'exits') process.exit(0);
       if (what === 'fills the memory') for (const all = []; ; ) all.push(new Array(1e5).fill(calls));
-      if (what === 'loops') for (;;);
       return calls;
     };`;
 
-  test.each([['exits'], ['fills the memory'], ['loops']])(
+  test.each([['exits'], ['fills the memory']])(
     '%s: it fails, and the thread is replaced for the next event',
     async (what) => {
       const lambda = deploy(breaking);
@@ -89,17 +108,83 @@ describe('a function that fails', () => {
       expect(await invoke(lambda)).toBe(1);
     },
   );
+});
 
-  test('by taking longer than its timeout fails alone', async () => {
-    const lambda = deploy(
-      `exports.handler = ({ wait }) => new Promise((resolve) => setTimeout(resolve, wait, 'late'));`,
-      { timeoutSeconds: 0.5 },
-    );
-    await invoke(lambda, { wait: 0 }).catch(() => undefined);
-    const [slow, quick] = await Promise.allSettled([invoke(lambda, { wait: 60_000 }), invoke(lambda, { wait: 0 })]);
+const event = (computeMs: number, waitMs: number, url = '') => JSON.stringify({ computeMs, waitMs, url });
 
-    expect(slow).toHaveProperty('reason', functionError('Sandbox.Timedout', 'Task timed out'));
-    expect(quick).toHaveProperty('value', 'late');
+describe('A function that outlasts its time-out', () => {
+  /** Runs for so long, with the thread for itself or not, and then calls an address where it has one. */
+  const running = `const http = require('node:http');
+    exports.handler = async ({ computeMs, waitMs, url }) => {
+      for (const end = performance.now() + computeMs; performance.now() < end; );
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (url) await new Promise((resolve) => http.get(url, resolve).on('error', resolve));
+      return 'done';
+    };`;
+  const timedOut = functionError('Sandbox.Timedout', 'Task timed out');
+
+  /** A function that may run for half a second, and another one in its thread, both loaded. */
+  async function pair() {
+    const slow = deploy(running, { functionName: 'slow', timeoutSeconds: 0.5 }).settings;
+    const [limited, other] = together([slow, deploy(running).settings]);
+    if (!limited || !other) throw new Error('There are two');
+    await Promise.all([limited.invoke(event(0, 0)), other.invoke(event(0, 0))]);
+    return { limited, other };
+  }
+
+  let notices = '';
+  beforeEach(() => {
+    notices = '';
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((notices += String(text))));
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  test.each([
+    ['computes', event(700, 0)],
+    ['waits', event(0, 700)],
+  ])('and %s calls nothing any more; what runs beside it has a second to end', async (_, late) => {
+    let calls = 0;
+    const server = createServer((__, response) => void response.end(String((calls += 1))));
+    const { limited, other } = await pair();
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const results = await Promise.allSettled([
+      other.invoke(event(0, 900)),
+      other.invoke(event(0, 60_000)),
+      limited.invoke(late.replace('""', JSON.stringify(url))),
+    ]);
+    server.close();
+
+    expect(results).toMatchObject([
+      { value: '"done"' },
+      { reason: functionError('Runtime.ExitError', expect.stringContaining('slow timed out after 0.5 s')) },
+      { reason: timedOut },
+    ]);
+    expect(calls).toBe(0);
+    expect(notices).toMatch(/^slow timed out after 0\.5 s\. [^\n]+\n$/);
+  });
+
+  test('and never lets go of the thread leaves what was not begun, and what comes, to another one', async () => {
+    const { limited, other } = await pair();
+    const hanging = limited.invoke(event(60_000, 0));
+    const waiting = other.invoke(event(0, 0));
+    await expect(hanging).rejects.toEqual(timedOut);
+
+    expect(await Promise.all([waiting, other.invoke(event(0, 0))])).toEqual(['"done"', '"done"']);
+  });
+
+  test('but computes for longer than a second within it is not disturbed, nor is another one', async () => {
+    const { limited, other } = await pair();
+    const computing = other.invoke(event(1_500, 0));
+
+    expect(await Promise.all([computing, limited.invoke(event(0, 0))])).toEqual(['"done"', '"done"']);
+    expect(notices).toBe('');
+  });
+
+  test('ends in its own time under a debugger', async () => {
+    jest.spyOn(inspector, 'url').mockReturnValue('ws://127.0.0.1:9229/');
+    const { limited } = await pair();
+
+    expect(await limited.invoke(event(0, 700))).toBe('"done"');
   });
 });
 
@@ -130,4 +215,25 @@ test('A client that reads slowly holds the function back for itself, and for no 
 
   expect(takenMeanwhile).toBeLessThan(50);
   expect(taken()).toBe(400);
+});
+
+test('A function is loaded anew when its source is saved, and its stack traces name the lines of its sources', async () => {
+  jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const codeFolder = join(folder, 'asset');
+  bundleFunctions(folder, ['authorizer']);
+  renameSync(join(folder, 'authorizer'), codeFolder);
+  const before = `exports.handler = async () => 'before';\n//# sourceMappingURL=../authorizer.map\n`;
+  writeFileSync(join(codeFolder, 'function.cjs'), before);
+  let log = '';
+  const lambda = runFunction({ codeFolder, log: (_, text) => void (log += text) });
+  stops.push(() => lambda.stop());
+  expect(await invoke(lambda)).toBe('before');
+  const end = await reloadSaved(lambda, [codeFolder]);
+  utimesSync(functionFiles()['authorizer'] ?? '', new Date(), new Date());
+  const loaded = async (): Promise<unknown> => ((await invoke(lambda)) === 'before' ? loaded() : undefined);
+
+  // It needs a table.
+  await expect(loaded().finally(end)).rejects.toThrow('environment variable');
+  expect(log).toMatch(/shared\/environment\.ts:\d+:\d+\)\n.*functions\/authorizer\.ts:\d+:\d+\)/);
+  jest.restoreAllMocks();
 });

@@ -10,7 +10,7 @@ export interface TestFunctionSettings extends Partial<FunctionSettings> {
 }
 
 /** A function in a worker thread of its own. */
-export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop'> {
+export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop' | 'reload'> {
   readonly settings: FunctionSettings;
 }
 
@@ -27,13 +27,16 @@ export function testFunctions(): Deploy {
     const functionName = `function-${deployed.length}`;
     const codeFolder = path.join(folder, functionName);
     mkdirSync(codeFolder);
-    writeFileSync(path.join(codeFolder, 'index.js'), source);
-    writeFileSync(path.join(codeFolder, 'package.json'), '{"type":"commonjs"}');
+    writeFileSync(path.join(codeFolder, 'function.cjs'), source);
+    writeFileSync(path.join(codeFolder, 'index.mjs'), lambdaModule);
     const lambda = runFunction({ codeFolder, functionName, ...settings });
     deployed.push(lambda);
     return lambda;
   };
 }
+
+const lambdaModule = `import { createRequire } from 'node:module';
+  export const { handler } = createRequire(import.meta.url)('./function.cjs');`;
 
 /** Runs the function in a folder. */
 export function runFunction({

@@ -22,8 +22,8 @@ const policySchema = v.looseObject({
 const policies = propertiesOf(staging, 'AWS::IAM::Policy', policySchema).map(([, properties]) => properties);
 
 /**
- * What the sync of keys calls of API Gateway, by method and path with `*` for each id: it reads all, completes a creation,
- * deletes what is revoked, and changes name, tags and usage plan.
+ * What the sync of keys calls of API Gateway, by method and path with `*` for each id: it reads all, completes a
+ * creation, deletes what is revoked, and changes name, tags and usage plan.
  */
 async function gatewayCallsOfSync(): Promise<string[]> {
   const registry = new KeyRegistry();

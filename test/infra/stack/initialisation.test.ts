@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
-import { bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
+import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
@@ -19,6 +19,7 @@ import {
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runFunction, type TestFunction } from '../local/test-functions.ts';
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
@@ -57,6 +58,7 @@ const functions: readonly [name: string, event: object, unreached: string, reach
 let engine: FaultyEngine;
 let stock: StockTable;
 let variables: Record<string, string>;
+const scratch = temporaryFolder();
 let log: string[] = [];
 const deployed: TestFunction[] = [];
 
@@ -111,6 +113,20 @@ test('A bundle is the same whenever it is made: a deploy without a change change
   const inAssembly = assets.filter((asset) => existsSync(path.join(asset, 'function.cjs'))).map(codeIn);
 
   expect(new Set(Object.keys(functionFiles()).map((name) => codeIn(bundleOf(name))))).toEqual(new Set(inAssembly));
+});
+
+test('What a bundle is made of makes its source map, which is no part of it and not in its hash', () => {
+  const source = 'export const handler = () => { throw new Error("here"); };';
+  const [one, other] = [source, `// A comment\n${source}`].map((code, at) => {
+    const file = path.join(scratch, `${at}.ts`);
+    writeFileSync(file, code);
+    bundleInto(path.join(scratch, `${at}`), { made: file });
+    const assets = path.join(scratch, `${at}`, 'made');
+    return { files: readdirSync(assets), code: codeIn(assets), map: readFileSync(`${assets}.map`, 'utf8') };
+  });
+
+  expect(other).toMatchObject({ files: ['function.cjs', 'index.mjs'], code: one?.code });
+  expect(other?.map).not.toBe(one?.map);
 });
 
 test.each(Object.keys(functionFiles()))(

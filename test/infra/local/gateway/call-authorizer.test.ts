@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { callAuthorizer } from '../../../../infra/local/gateway/call-authorizer.ts';
 import { ContextVariables } from '../../../../infra/local/gateway/gateway-responses.ts';
 
@@ -13,9 +13,12 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
 async function ask(result: unknown) {
   const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
   const invoke = () => Promise.resolve(JSON.stringify(result));
-  const outcome: unknown = await callAuthorizer({ invoke }, {}, `${STAGE_ARN}/GET/inventory`, variables).catch(
-    (error: unknown) => error,
-  );
+  const outcome: unknown = await callAuthorizer(
+    { name: 'authorizer', invoke },
+    {},
+    `${STAGE_ARN}/GET/inventory`,
+    variables,
+  ).catch((error: unknown) => error);
   return { outcome, variables };
 }
 
@@ -29,4 +32,15 @@ test.each([
 
   expect(outcome).toEqual(gatewayError('ACCESS_DENIED'));
   expect(variables.substitute('$context.authorizer.limit of $context.authorizer.principalId')).toBe('0 of k1');
+});
+
+const never = { name: 'authorizer', invoke: () => new Promise<string>(() => undefined) };
+
+test('An authorizer that was not begun within 29 seconds is a 504', async () => {
+  jest.useFakeTimers();
+  const asked = callAuthorizer(never, {}, `${STAGE_ARN}/GET/`, new ContextVariables({ requestId: 'id', path: '/v1/' }));
+  jest.advanceTimersByTime(29_000);
+  jest.useRealTimers();
+
+  await expect(asked).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });

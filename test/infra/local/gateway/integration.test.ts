@@ -1,11 +1,18 @@
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { integrate, integrateStreaming } from '../../../../infra/local/gateway/integration.ts';
 import { answering, streaming, testFunctions } from '../test-functions.ts';
 
 const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
 
 const deploy = testFunctions();
+
+let notices = '';
+beforeEach(() => {
+  notices = '';
+  jest.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean((notices += String(line))));
+});
+afterEach(() => void jest.restoreAllMocks());
 
 const json = ['Content-Type', 'application/json'];
 /** The delimiter in the source of a function. */
@@ -39,12 +46,27 @@ describe('what a function streams', () => {
   });
 });
 
+test('A result of a function has all that API Gateway takes; its lists of values win', async () => {
+  const headers = { 'X-One': 1, 'x-two': 'replaced' };
+  const result = { statusCode: 200, headers, multiValueHeaders: { 'X-Two': ['a', 'b'] }, isBase64Encoded: false };
+
+  expect((await integrate(deploy(answering(result)), '{}', 10_000)).headers).toEqual([
+    json,
+    ['X-One', '1'],
+    ['X-Two', 'a'],
+    ['X-Two', 'b'],
+  ]);
+});
+
 test.each([
-  { statusCode: 600 },
-  { statusCode: 200, body: { quantity: 5 } },
-  { statusCode: 200, multiValueHeaders: {} },
-])('A result of a function that is malformed is a 502: %j', async (result) => {
-  await expect(integrate(deploy(answering(result)), '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+  [{ statusCode: 600 }, 'statusCode must be <=599'],
+  [{ statusCode: 200, body: { quantity: 5 } }, 'body must be string'],
+  [{ statusCode: 200, quantity: 5 }, 'quantity must be never'],
+])('A result of a function that is malformed is a 502: %j; the terminal says why', async (result, reason) => {
+  const lambda = deploy(answering(result));
+  await expect(integrate(lambda, '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+
+  expect(notices).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
 });
 
 test.each([
