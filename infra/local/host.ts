@@ -7,7 +7,7 @@
  * reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a request through
  * router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite with what it lacks),
  * API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles that are deployed. Each
- * function makes the DynamoDB calls that its role grants, and no other.
+ * function makes the DynamoDB calls that its role grants, and no other. `terminal.ts` shows requests and errors.
  *
  * Concurrency. Functions share one worker thread and run side by side in it; one that blocks it for a second ends the
  * thread, with all events under way, and the next event starts another. The engine has a thread of its own; its
@@ -40,6 +40,7 @@ import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface HostOptions {
   /** Address to listen on. */
@@ -53,6 +54,8 @@ export interface HostOptions {
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
+  /** Shows requests and errors; without one they are in the logs alone. */
+  readonly terminal?: Terminal | undefined;
 }
 
 /** The running service. */
@@ -90,7 +93,7 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const { dataFolder } = options;
   // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
-  const server = createHttpServer(service.promise, options.host);
+  const server = createHttpServer(service.promise, options.host, options.terminal);
   const address = await listen(server, options.host, options.port);
   closings.defer(() => closeServer(server));
 
@@ -109,7 +112,10 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const logGroups = new LogGroups(logFolder);
   closings.defer(() => logGroups.close());
 
-  const log = logGroups.write.bind(logGroups);
+  const log = (group: string, text: string): void => {
+    logGroups.write(group, text);
+    options.terminal?.log(text);
+  };
   const gateway = `http://${ownHost(address)}:${address.port}`;
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());

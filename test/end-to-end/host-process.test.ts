@@ -137,6 +137,7 @@ describe('npm start', () => {
 
     expect(await api.list()).toMatchObject({ status: 200, text: '[]' });
     expect(await api.setQuantity(101, 5)).toMatchObject({ status: 404 });
+    await host.prints('PATCH /v1/inventory/101 404 ');
     const requests = Array.from({ length: 40 }, () => api.list().catch(() => undefined));
     await Promise.any(requests);
     expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });
