@@ -79,18 +79,6 @@ describe('issuing the demo keys', () => {
     expect(records.plansOfKey('demo-pro')).toEqual([]);
     expect(records.apiKey('demo-free')).toBeUndefined();
   });
-
-  test('fills a table that has lost all keys with those that the gateway still has', async () => {
-    await issue();
-    records.deleteApiKey('demo-pro');
-    records.putApiKey({ ...anApiKey({ id: 'demo-business' }), enabled: false });
-    table = await KeysTable.create(database.client);
-    await issue();
-
-    expect(await read('free')).toMatchObject({ enabled: true });
-    expect(await read('business')).toMatchObject({ enabled: false });
-    await expect(read('pro')).rejects.toThrow('Invalid type');
-  });
 });
 
 test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
