@@ -30,8 +30,8 @@ import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
 import { assemble } from './assemble.ts';
 import { readAssembly } from './assembly.ts';
-import { makeFolder, openDataFolder } from './data-folder.ts';
-import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
+import { makeFolder } from './data-folder.ts';
+import { type DataOptions, type Engine, openEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
@@ -42,15 +42,11 @@ import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface HostOptions {
+export interface HostOptions extends DataOptions {
   /** Address to listen on. */
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Folder that keeps data and logs; in memory without one. */
-  readonly dataFolder: string | undefined;
-  /** A DynamoDB engine to use instead of the embedded one. */
-  readonly dynamodb?: URL | undefined;
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
@@ -76,12 +72,14 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
 /**
  * Runs the service on this machine from its synthesized template.
  *
+ * @param starting the engine; its thread may have begun before this module was loaded
  * @throws HostError where the template, the data folder, the engine or the address cannot be used
  */
-export async function startHost(options: HostOptions): Promise<Host> {
+export async function startHost(options: HostOptions, starting = openEngine(options)): Promise<Host> {
   const closings = new AsyncDisposableStack();
+  closings.defer(async () => (await starting).close());
   try {
-    return await start(options, closings);
+    return await start(options, starting, closings);
   } catch (error) {
     // The user must see why it could not start, and not what could not be closed after it.
     await closings.disposeAsync().catch(() => undefined);
@@ -89,18 +87,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Host> {
+async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
   const { dataFolder } = options;
   // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
-  const address = await listen(server, options.host, options.port);
   closings.defer(() => closeServer(server));
+  const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
   const temporary = temporaryFolder(closings);
-  if (dataFolder !== undefined) openDataFolder(dataFolder);
-  const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(dataFolder);
-  closings.defer(() => engine.close());
   const records = GatewayRecords.open(dataFolder);
   closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(temporary);

@@ -53,7 +53,7 @@ class HostProcess {
   constructor(args: readonly string[], scratch: string) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: root,
-      env: { ...process.env, TMPDIR: scratch },
+      env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-host' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#dataFolder = args[args.indexOf('--data') + 1] ?? '';

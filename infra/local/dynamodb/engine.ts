@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { makeFolder, unusable } from '../data-folder.ts';
+import { makeFolder, openDataFolder, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -13,6 +13,20 @@ export interface Engine {
   /** The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do all. */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
+}
+
+/** What the host keeps where. */
+export interface DataOptions {
+  /** Folder that keeps data and logs; in memory without one. */
+  readonly dataFolder: string | undefined;
+  /** A DynamoDB engine to use instead of the embedded one. */
+  readonly dynamodb?: URL | undefined;
+}
+
+/** Starts the engine of a host, or uses another. @throws HostError where the folder cannot be used */
+export async function openEngine({ dataFolder, dynamodb }: DataOptions): Promise<Engine> {
+  if (dataFolder !== undefined) openDataFolder(dataFolder);
+  return dynamodb ? externalEngine(dynamodb) : startEmbeddedEngine(dataFolder);
 }
 
 /** An engine that runs elsewhere, such as DynamoDB Local. */
