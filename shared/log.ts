@@ -6,3 +6,9 @@ export function logError(message: string, error: unknown, details: Readonly<Reco
   // Lambda would make the line of a console method a text within its own JSON.
   process.stderr.write(`${JSON.stringify(line)}\n`);
 }
+
+/** The words of any failure. Node.js leaves them out of a connection that failed on several addresses. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message || error.name : String(error);
+}
