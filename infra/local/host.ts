@@ -3,7 +3,7 @@
  *
  * Problem. Whoever changes or tries the service must see what AWS would do, without an account, Docker or Java.
  *
- * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources. `template/`
+ * Algorithm. `assembly/` lets a process of its own synthesize the template, once per state of the sources. `template/`
  * reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a request through
  * router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite with what it lacks),
  * API Gateway's own (`account/`), the outputs and the reference page. `lambda/` runs the bundles that are deployed. Each
@@ -28,8 +28,8 @@ import { demoKeys } from '../demo-keys.ts';
 import { createControlPlane } from './account/control-plane.ts';
 import { GatewayRecords } from './account/gateway-records.ts';
 import { applyTemplate } from './account/template-records.ts';
-import { assemble } from './assemble.ts';
-import { readAssembly } from './assembly.ts';
+import { assemble } from './assembly/assemble.ts';
+import { readAssembly } from './assembly/read-assembly.ts';
 import { makeFolder } from './data-folder.ts';
 import { type DataOptions, type Engine, openEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { assemble, sourceHash } from '../../../infra/local/assemble.ts';
-import { readAssembly } from '../../../infra/local/assembly.ts';
+import { assemble, sourceHash } from '../../../infra/local/assembly/assemble.ts';
+import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,6 +1,6 @@
 import { argv } from 'node:process';
-import { createApp } from '../create-app.ts';
-import { stages } from '../stages.ts';
+import { createApp } from '../../create-app.ts';
+import { stages } from '../../stages.ts';
 
 /**
  * Synthesises the service as it is deployed to staging. A process of its own: the CDK takes more memory than all the
