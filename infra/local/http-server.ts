@@ -48,9 +48,10 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
     route(service, listensAs, message, response, terminal).then(show, (error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
-      process.stderr.write(`${inspect(error)}\n`);
       if (response.headersSent) response.destroy();
       else sendError(response, 'INTERNAL_ERROR');
+      show({});
+      finished(response, () => process.stderr.write(`${inspect(error)}\n`));
     });
   });
   // A client that has sent its request and closes its half still gets the answer.
