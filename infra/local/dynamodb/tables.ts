@@ -38,7 +38,7 @@ async function createTable(client: DynamoDBClient, table: TableSettings): Promis
   const existing = await keysOf(client, TableName);
   if (!existing) {
     await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
-    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
+    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.01, maxDelay: 0.2 }, { TableName });
   } else if (keysText(existing) !== keysText(KeySchema)) {
     throw new HostError(
       `The table ${TableName} is of another version of the service. Choose another data folder with --data.`,
