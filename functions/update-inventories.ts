@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pThrottle from 'p-throttle';
 import { ServiceError } from '../shared/contract/errors.ts';
 import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
@@ -12,14 +12,13 @@ import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
-/** Rows written concurrently, and the min time in ms between the starts of two of them: 50 rows per second. */
+/** Rows that are written concurrently, and within 100 ms: at most 50 rows per second. */
 const WRITERS = 5;
-const ROW_MS = 100;
 /** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
 
-/** What each of those that write has to wait for before its next row, be that of this request or of the next. */
-const pauses = Array.from({ length: WRITERS }, () => Promise.resolve());
+/** Resolves when the next row may begin, of this request or of the next. */
+const turn = pThrottle({ limit: WRITERS, interval: 100, strict: true })(() => Promise.resolve());
 
 const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 
@@ -33,14 +32,13 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   const results = rows.map(() => '');
   const lastBegin = Date.now() + LAST_ROW_AFTER_MS;
   const left = rows.entries();
-  const work = async (_: unknown, writer: number): Promise<void> => {
+  const work = async (): Promise<void> => {
     for (const [index, row] of left) {
-      await pauses[writer];
-      pauses[writer] = sleep(ROW_MS);
+      await turn();
       results[index] = await resultOf(row, request, lastBegin);
     }
   };
-  await Promise.all(pauses.map(work));
+  await Promise.all(Array.from({ length: WRITERS }, work));
   return { status: 200, body: `[${results.join(',')}]` };
 }
 

@@ -6,3 +6,10 @@ export function logError(message: string, error: unknown, details: Readonly<Reco
   // Lambda would make the line of a console method a text within its own JSON.
   process.stderr.write(`${JSON.stringify(line)}\n`);
 }
+
+/** The words of any failure: those of its cause, and of the first address of several that all refused a connection. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  if (error instanceof Error && error.cause instanceof Error) return messageOf(error.cause);
+  return error instanceof Error ? error.message || error.name : String(error);
+}

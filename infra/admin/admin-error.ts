@@ -2,6 +2,7 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import { isNetworkError } from '../../shared/dynamodb.ts';
 import { NotAppliedError } from '../../shared/key-registry/apply.ts';
 import { UnreadableRecordError } from '../../shared/keys/key-record.ts';
+import { messageOf } from '../../shared/log.ts';
 import { visible } from './text-format.ts';
 
 /** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
@@ -21,8 +22,7 @@ export class UnreachableError extends Error {
 
 /** The words of any failure, in one line and without a full stop, for a sentence that begins before it. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  const words = error instanceof Error ? error.message || error.name : String(error);
+  const words = messageOf(error);
   return visible((words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
 }
 

@@ -1,6 +1,7 @@
 import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../shared/key-registry/customer-plan.ts';
 import { idOf } from '../../shared/keys/key-record.ts';
+import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { findKey } from './keys/find-key.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
 import type { Target } from './target.ts';
@@ -13,13 +14,12 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
 
 /** API Gateway answers for at most this many days at once. */
 export const MAX_DAYS = 90;
-const DAY_MS = 86_400_000;
 
 /** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway metered. */
 export async function dailyUsage(target: Target, key: string, dayCount: number): Promise<Usage> {
   const now = Date.now();
   const record = await findKey(target, key);
-  const dates = Array.from({ length: dayCount }, (_, index) => dateText(now - (dayCount - 1 - index) * DAY_MS));
+  const dates = Array.from({ length: dayCount }, (_, index) => isoDay(now - (dayCount - 1 - index) * DAY_MS));
   const id = idOf(record);
   const requests = dates.map(() => 0);
   // It may have been on other plans before.
@@ -29,7 +29,7 @@ export async function dailyUsage(target: Target, key: string, dayCount: number):
   }
   const { name, plan, perDay, usedToday } = keyView(record, now);
   const days = dates.map((date, day) => ({ date, requests: requests[day] ?? 0 }));
-  return { id, name, plan, perDay, days: [...days.slice(0, -1), { date: dateText(now), requests: usedToday }] };
+  return { id, name, plan, perDay, days: [...days.slice(0, -1), { date: isoDay(now), requests: usedToday }] };
 }
 
 /** The requests of each day from the first date to the last; none where the key is not on the plan. */
@@ -49,8 +49,6 @@ async function meteredRequests(
     throw error;
   }
 }
-
-const dateText = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
 /** Of the window with the least left, the part that is used: 0 to 1. */
 export const partUsed = ({ usedThisMinute, perMinute, usedToday, perDay }: KeyView): number =>

@@ -53,7 +53,7 @@ export const stateFile = (dataFolder: string): string => join(dataFolder, 'gatew
  *
  * @throws HostError where another host uses the folder
  */
-export async function holdFolder(dataFolder: string): Promise<AsyncDisposable> {
+export async function holdFolder(dataFolder: string): Promise<{ close(): Promise<void> }> {
   const { Level } = await import('level');
   const store = new Level(makeFolder(dataFolder, 'dynamodb'));
   await store.open().catch((error: unknown) => {

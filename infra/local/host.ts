@@ -3,11 +3,12 @@
  *
  * Problem. Whoever changes or tries the service must see what AWS would do, without an account, Docker or Java.
  *
- * Algorithm. `assemble.ts` lets a process of its own synthesize the template, once per state of the sources.
+ * Algorithm. `assembly/` lets a process of its own synthesize the template, once per state of the sources.
  * `template/` reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a
  * request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite
  * with what it lacks), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs the
- * bundles that are deployed. Each function makes the DynamoDB calls that its role grants, and no other.
+ * bundles that are deployed. Each function makes the DynamoDB calls that its role grants, and no other. `terminal.ts`
+ * shows requests and errors.
  *
  * Concurrency. Functions share one worker thread and run side by side in it, 50 events of each; more of them wait,
  * before their time begins. An event that outlasts its function's time-out ends the thread: what runs beside it gets a
@@ -32,10 +33,10 @@ import { demoKeys } from '../demo-keys.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { applyTemplate } from './control-plane/template-records.ts';
-import { assemble } from './assemble.ts';
-import { readAssembly } from './assembly.ts';
-import { holdFolder, makeFolder, openDataFolder } from './data-folder.ts';
-import { externalEngine, startEmbeddedEngine } from './dynamodb/engine.ts';
+import { assemble } from './assembly/assemble.ts';
+import { readAssembly } from './assembly/read-assembly.ts';
+import { makeFolder } from './data-folder.ts';
+import { type DataOptions, type Engine, openEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';
@@ -44,21 +45,20 @@ import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
+import type { Terminal } from './terminal.ts';
 
-export interface HostOptions {
+export interface HostOptions extends DataOptions {
   /** Address to listen on. */
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Folder that keeps data and logs; in memory without one. */
-  readonly dataFolder: string | undefined;
-  /** A DynamoDB engine to use instead of the embedded one. */
-  readonly dynamodb?: URL | undefined;
   readonly sampleData: boolean;
   /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
   readonly assembly?: string | undefined;
   /** Runs a function as it is from when its file is saved; not with an assembly that is there already. */
   readonly watch?: boolean;
+  /** Shows requests and errors; without one they are in the logs alone. */
+  readonly terminal?: Terminal | undefined;
 }
 
 /** The running service. */
@@ -79,12 +79,14 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
 /**
  * Runs the service on this machine from its synthesized template.
  *
+ * @param starting the engine; its thread may have begun before this module was loaded
  * @throws HostError where the template, the data folder, the engine or the address cannot be used
  */
-export async function startHost(options: HostOptions): Promise<Host> {
+export async function startHost(options: HostOptions, starting = openEngine(options)): Promise<Host> {
   const closings = new AsyncDisposableStack();
+  closings.defer(async () => (await starting).close());
   try {
-    return await start(options, closings);
+    return await start(options, starting, closings);
   } catch (error) {
     // The user must see why it could not start, and not what could not be closed after it.
     await closings.disposeAsync().catch(() => undefined);
@@ -92,19 +94,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-async function start(options: HostOptions, closings: AsyncDisposableStack): Promise<Host> {
+async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
   const { dataFolder } = options;
   // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
-  const server = createHttpServer(service.promise, options.host);
-  const address = await listen(server, options.host, options.port);
+  const server = createHttpServer(service.promise, options.host, options.terminal);
   closings.defer(() => closeServer(server));
+  const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
   const temporary = temporaryFolder(closings);
-  if (dataFolder !== undefined) openDataFolder(dataFolder);
-  if (dataFolder !== undefined && options.dynamodb) closings.use(await holdFolder(dataFolder));
-  const engine = options.dynamodb ? externalEngine(options.dynamodb) : await startEmbeddedEngine(dataFolder);
-  closings.defer(() => engine.close());
   const records = GatewayRecords.open(dataFolder);
   closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(temporary);
@@ -116,7 +114,10 @@ async function start(options: HostOptions, closings: AsyncDisposableStack): Prom
   const logGroups = new LogGroups(logFolder);
   closings.defer(() => logGroups.close());
 
-  const log = logGroups.write.bind(logGroups);
+  const log = (group: string, text: string): void => {
+    logGroups.write(group, text);
+    options.terminal?.log(text);
+  };
   const gateway = `http://${ownHost(address)}:${address.port}`;
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());

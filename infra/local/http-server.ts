@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, finished } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { inspect } from 'node:util';
 import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
@@ -13,6 +14,7 @@ import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
+import type { AnsweredRequest, Terminal } from './terminal.ts';
 
 /** Request line and headers that API Gateway takes (developer guide, "Quotas"). */
 const MAX_HEADER_BYTES = 10_240;
@@ -32,16 +34,28 @@ export interface Service {
  *
  * @param service requests that come before it is ready wait for it
  * @param listensAs name or address that the host was started with
+ * @param terminal shows the requests to the API and the page; without one they are not shown
  */
-export function createHttpServer(service: Promise<Service>, listensAs: string): Server {
+export function createHttpServer(service: Promise<Service>, listensAs: string, terminal?: Terminal): Server {
   // A missing Host is refused in route(), with an Error body.
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, (message, response) => {
-    route(service, listensAs, message, response).catch((error: unknown) => {
+    const begunAt = performance.now();
+    const { method = '' } = message;
+    const [path = ''] = requestTarget(message).split('?', 1);
+    const show = (shown: Shown | undefined): void => {
+      if (!shown) return;
+      finished(response, () => {
+        const status = response.headersSent ? response.statusCode : undefined;
+        terminal?.request({ ...shown, method, path, status, milliseconds: performance.now() - begunAt });
+      });
+    };
+    route(service, listensAs, message, response, terminal).then(show, (error: unknown) => {
       const hasHungUp = message.destroyed && !message.complete;
       if (hasHungUp) return;
-      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
       if (response.headersSent) response.destroy();
       else sendError(response, 'INTERNAL_ERROR');
+      show({});
+      finished(response, () => process.stderr.write(`${inspect(error)}\n`));
     });
   });
   // A client that has sent its request and closes its half still gets the answer.
@@ -53,12 +67,17 @@ export function createHttpServer(service: Promise<Service>, listensAs: string): 
     );
 }
 
+/** What the terminal shows of a request that only the API knows. */
+type Shown = Pick<AnsweredRequest, 'requestId' | 'keyId'>;
+
+/** @returns undefined for calls of tools, which the terminal does not show */
 async function route(
   service: Promise<Service>,
   listensAs: string,
   message: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
+  terminal: Terminal | undefined,
+): Promise<Shown | undefined> {
   const { restApi, controlPlane, engineEndpoint, outputs } = await service;
   const [path = ''] = requestTarget(message).split('?', 1);
   const isDatabase = path === '/' && isDynamoDBCall(message);
@@ -73,11 +92,17 @@ async function route(
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
     else if (isControlPlane) await callControlPlane(controlPlane, message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
+    return undefined;
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
-    await send(response, await restApi.answer(await readRequest(message, restApi.stage)));
+    const request = await readRequest(message, restApi.stage);
+    terminal?.begin(request.id);
+    const answer = await restApi.answer(request);
+    await send(response, answer);
+    return { requestId: request.id, keyId: answer.keyId };
   } else {
     await answerFromPage(path, restApi.stage, message, response);
   }
+  return {};
 }
 
 async function callControlPlane(

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type KeyIdentity, KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
+import { KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
@@ -15,8 +15,8 @@ export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan
 }
 
 /**
- * Issues the demo keys, once per data folder: a key that an admin has changed or deleted stays so. A key that the
- * gateway has gets its record in the table where that is missing, as with another engine or a half deleted folder.
+ * Issues the demo keys, once for the tables and the gateway's state: a key that an admin has changed or deleted stays
+ * so.
  *
  * @returns the plans whose demo key opens this host
  */
@@ -26,61 +26,46 @@ export async function issueDemoKeys(
   records: GatewayRecords,
 ): Promise<Set<PlanId>> {
   const table = new KeyTable(client, keysTable);
-  for (const plan of planIds) {
-    const identity = identityOf(plan);
-    const note = `demoKeyIssued/${plan}`;
-    const isIssued = records.notes.has(note);
-    const gatewayKey = records.apiKey(identity.keyId);
-    if (isIssued && !gatewayKey) continue;
-    const usagePlan = templatePlanOf(records, plan);
-    if (!isIssued && !usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
-    const tokens = tokenEntry(demoKey(plan), {}, identity.createdAt);
-    // What is there already stays.
-    await table.add(newRecord({ ...identity, enabled: gatewayKey?.enabled ?? true }, { tokens }));
-    if (isIssued || !usagePlan) continue;
-    // The gateway comes last: should the host be killed in between, the next start does it all again.
-    putInGateway(records, identity, usagePlan);
-    records.notes.set(note, new Date(identity.createdAt).toISOString());
-  }
-  // The table may not have followed the gateway yet.
-  const enabled = planIds.filter((plan) => records.apiKey(identityOf(plan).keyId)?.enabled);
-  const opens = await Promise.all(enabled.map((plan) => isOpen(table, demoKey(plan))));
-  return new Set(enabled.filter((_, at) => opens[at]));
+  const opens = await Promise.all(
+    planIds.map(async (plan) => {
+      const note = `demoKeyIssued/${plan}`;
+      if (!records.notes.has(note)) await issue(table, records, plan);
+      records.notes.set(note, '');
+      return isOpen(table, records, plan);
+    }),
+  );
+  return new Set(planIds.filter((_, at) => opens[at]));
 }
 
-type DemoKey = KeyIdentity & { readonly keyId: string };
-
-/** Whether requests with a token are let in, or refused for no more than a used up limit. */
-async function isOpen(table: KeyTable, text: string): Promise<boolean> {
-  const token = parseToken(text);
-  const now = Date.now();
-  const record = token && (await table.get(token.recordId));
-  return 'window' in nextStep(record, token?.hash ?? '', now);
-}
-
-function identityOf(plan: PlanId): DemoKey {
-  return {
-    recordId: parseToken(demoKey(plan))?.recordId ?? '',
-    keyId: `demo-${plan}`,
-    name: `Demo ${plans[plan].title}`,
-    plan,
-    ...limitsOfDemoKey(plan),
-    enabled: true,
-    // In whole seconds, as in API Gateway.
-    createdAt: Math.floor(Date.now() / 1_000) * 1_000,
-  };
-}
-
-function putInGateway(records: GatewayRecords, identity: DemoKey, usagePlan: UsagePlan): void {
-  const { keyId, recordId, name, plan, perMinute, perDay, createdAt } = identity;
+/**
+ * What is there already stays. The gateway comes last: if the host is killed in between, the next start does it all
+ * again.
+ */
+async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<void> {
+  const usagePlan = templatePlanOf(records, plan);
+  if (!usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
+  const recordId = recordIdOf(plan);
+  // In whole seconds, as in API Gateway.
+  const createdAt = Math.floor(Date.now() / 1_000) * 1_000;
+  const gatewayKey = { id: idOf(plan), name: `Demo ${plans[plan].title}`, enabled: true, createdAt };
+  const { id: keyId, ...identity } = gatewayKey;
+  const limits = limitsOfDemoKey(plan);
+  const tokens = tokenEntry(demoKey(plan), {}, createdAt);
+  await table.add(newRecord({ ...identity, ...limits, recordId, keyId, plan }, { tokens }));
+  const { perMinute, perDay } = limits;
   const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
-  records.putApiKey({
-    id: keyId,
-    value: recordId,
-    name,
-    enabled: true,
-    createdAt,
-    tags: plans[plan].limits === 'agreed' ? agreed : {},
-  });
+  records.putApiKey({ ...gatewayKey, value: recordId, tags: plans[plan].limits === 'agreed' ? agreed : {} });
   records.putOnPlan(usagePlan.id, keyId);
 }
+
+/** Whether requests with a demo key are let in, or refused for no more than a used up limit. */
+async function isOpen(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<boolean> {
+  // The table may not have followed the gateway yet.
+  if (!records.apiKey(idOf(plan))?.enabled) return false;
+  const record = await table.get(recordIdOf(plan));
+  return 'window' in nextStep(record, parseToken(demoKey(plan))?.hash ?? '', Date.now());
+}
+
+const idOf = (plan: PlanId): string => `demo-${plan}`;
+
+const recordIdOf = (plan: PlanId): string => parseToken(demoKey(plan))?.recordId ?? '';

@@ -9,6 +9,7 @@ export interface StartOptions {
   readonly dynamodb?: URL;
   readonly sampleData: boolean;
   readonly assembly?: string;
+  readonly quiet: boolean;
   readonly json: boolean;
   readonly watch?: boolean;
   /** Port of the inspector. */
@@ -30,6 +31,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
+    .option('--quiet', 'do not show requests and errors', false)
     .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
     .option('--watch', 'load a function anew when its file in functions/ is saved')
     .addOption(

@@ -1,5 +1,5 @@
 import { type KeyRecord, NEVER, type TokenRecord } from './key-record.ts';
-import { endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
+import { DAY_MS, endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
@@ -115,7 +115,7 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
   const dayLeft = Math.max(0, perDay - dayUsed);
   return {
     minute: { limit: perMinute, remaining: minuteLeft, resetsAt: endOfMinute(currentMinute), seconds: 60 },
-    day: { limit: perDay, remaining: dayLeft, resetsAt: endOfDay(currentMinute), seconds: 86_400 },
+    day: { limit: perDay, remaining: dayLeft, resetsAt: endOfDay(currentMinute), seconds: DAY_MS / 1_000 },
   };
 }
 

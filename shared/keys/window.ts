@@ -3,6 +3,7 @@ export type Minute = number;
 
 const MINUTE_MS = 60_000;
 const MINUTES_PER_DAY = 1_440;
+export const DAY_MS = MINUTES_PER_DAY * MINUTE_MS;
 
 /** The minute that a time (Unix milliseconds) falls in. */
 export const minuteOf = (epochMs: number): Minute => Math.floor(epochMs / MINUTE_MS);
@@ -12,6 +13,9 @@ export const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
 
 /** The first millisecond after a minute. */
 export const endOfMinute = (minute: Minute): number => startOfMinute(minute + 1);
+
+/** The UTC day that a time (Unix milliseconds) falls in, such as `2026-11-21`. */
+export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
 /** The first minute of the UTC day that a minute belongs to. */
 export const firstMinuteOfDay = (minute: Minute): Minute => minute - (minute % MINUTES_PER_DAY);

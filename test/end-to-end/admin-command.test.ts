@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyActions } from '../../infra/admin/key-actions.ts';
 import { plans } from '../../shared/keys/plans.ts';
+import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { AdminCommand, describeOnTerminal, run, Terminal, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { anApiKey } from '../support/gateway-records.ts';
@@ -13,8 +14,6 @@ import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
 import { nameOf } from '../support/tables.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 let host: LocalHost;
 let admin: AdminCommand;
 let clock: HostClock;
@@ -32,7 +31,6 @@ afterAll(() => {
   return host.close();
 });
 
-const dateOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 const minuteOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ');
 const list = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 const statusesOf = (...tokens: string[]) => Promise.all(tokens.map(async (token) => (await list(token)).status));
@@ -83,7 +81,7 @@ describe('In the life of a key', () => {
 
     expect(rotated).toMatchObject({ id, label: 'main', replaces: [nameOf({ label: 'main', key: first })] });
     expect(graceEnd - clock.now).toBe(DAY_MS);
-    expect(await admin.failure('keys', 'rotate', id)).toContain(`works until ${dateOf(graceEnd)} `);
+    expect(await admin.failure('keys', 'rotate', id)).toContain(`works until ${isoDay(graceEnd)} `);
     clock.moveTo(graceEnd - 1);
     expect(await statusesOf(first, second)).toEqual([200, 200]);
     clock.moveTo(graceEnd);
@@ -159,8 +157,8 @@ describe('In the life of a key', () => {
 
     expect((await admin.output('usage', id, '--days', '2')).split('\n')).toEqual([
       'day (UTC)\trequests\tof 10,000',
-      expect.stringMatching(new RegExp(`^${dateOf(clock.now - DAY_MS)}\t\\d+\t0\\.\\d %$`)),
-      `${dateOf(clock.now)}\t1\t0.0 %`,
+      expect.stringMatching(new RegExp(`^${isoDay(clock.now - DAY_MS)}\t\\d+\t0\\.\\d %$`)),
+      `${isoDay(clock.now)}\t1\t0.0 %`,
       '',
     ]);
   });
@@ -179,7 +177,7 @@ describe('In the life of a key', () => {
 });
 
 test('A key may have agreed limits, which stand in tags, and an end', async () => {
-  const soon = dateOf(clock.now + 3 * DAY_MS);
+  const soon = isoDay(clock.now + 3 * DAY_MS);
   const options = ['--plan', 'enterprise', '--per-minute', '90', '--per-day', '5,000', '--expires', soon];
   const { id, key, expires } = await admin.newKey('create', '--name', 'big', ...options);
 

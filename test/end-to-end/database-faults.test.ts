@@ -1,4 +1,6 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Terminal } from '../../infra/local/terminal.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
 import { assemblyForFaults, hurryCalls } from './function-faults.ts';
@@ -22,12 +24,14 @@ describe('When DynamoDB', () => {
   let host: LocalHost;
   let key: IssuedKey;
   let api: ApiClient;
+  let shown = '';
 
   beforeAll(async () => {
     engine = await FaultyEngine.start();
     const assembly = assemblyForFaults(folder);
     hurryCalls(assembly);
-    host = await LocalHost.start({ assembly, dynamodb: engine.endpoint });
+    const terminal = new Terminal((text) => (shown += text));
+    host = await LocalHost.start({ assembly, dynamodb: engine.endpoint, terminal });
     key = await issueKey(host);
     api = ApiClient.withKey(host.baseUrl, key.token);
   });
@@ -81,9 +85,10 @@ describe('When DynamoDB', () => {
     expect(engine.actions).toEqual(['UpdateItem']);
   });
 
-  test('fails, 503 where the stock cannot be reached, and it counts', async () => {
+  test('fails, 503 where the stock cannot be reached, it counts, and the terminal shows why', async () => {
     engine.faults = ({ body }) => (body.includes(host.stock.name) ? failed : undefined);
     const { dayUsed } = await key.read();
+    shown = '';
 
     expect(await api.setQuantity(101, 5)).toMatchObject({
       status: 503,
@@ -91,6 +96,17 @@ describe('When DynamoDB', () => {
       rateLimit: { limit: 1_000 },
     });
     expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });
+    const lines = stripVTControlCharacters(shown)
+      .split('\n')
+      .filter((line) => !line.startsWith('        at '));
+    expect(lines).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36}$/),
+      expect.stringMatching(/^ {4}The change may have been made/),
+      '    ServiceError: The service cannot reach its data right now.',
+      '    [cause]: InternalServerError: a fault',
+      '',
+    ]);
+    expect(shown).toContain('\n        at ');
   });
 
   test('does not answer the operations, 503 for each before the gateway gives up, and then all is as before', async () => {

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readAssembly } from '../../infra/local/assembly.ts';
+import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 

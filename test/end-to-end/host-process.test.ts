@@ -53,7 +53,7 @@ class HostProcess {
   constructor(args: readonly string[], scratch: string) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: root,
-      env: { ...process.env, TMPDIR: scratch },
+      env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-host' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#dataFolder = args[args.indexOf('--data') + 1] ?? '';
@@ -137,6 +137,7 @@ describe('npm start', () => {
 
     expect(await api.list()).toMatchObject({ status: 200, text: '[]' });
     expect(await api.setQuantity(101, 5)).toMatchObject({ status: 404 });
+    await host.prints('PATCH /v1/inventory/101 404 ');
     const requests = Array.from({ length: 40 }, () => api.list().catch(() => undefined));
     await Promise.any(requests);
     expect(await host.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(NO_ERROR) });

@@ -63,15 +63,22 @@ describe('PATCH /inventory', () => {
     expect((await send([{ petId: 1, quantity: 8, ifMatch: etag }])).body).toMatchObject([{ status: 412 }]);
   });
 
-  test('keeps its pace from one request to the next', async () => {
-    const ended: string[] = [];
-    const halfOfAPause = sleep(50).then(() => ended.push('half of a pause'));
-    await send(rows(1));
-    await send(rows(1));
-    ended.push('the second request');
-    await halfOfAPause;
+  test('begins five rows at once and 50 per second, of one request or several', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
+    jest.advanceTimersByTime(1_000);
+    let ended = 0;
+    const sendRow = async () => (await send(rows(1))) && (ended += 1);
+    for (let row = 1; row <= 5; row += 1) await sendRow();
+    const sixth = sendRow();
+    jest.advanceTimersByTime(99);
+    // Long enough for a row that goes by another clock.
+    await sleep(150);
+    const endedBefore = ended;
+    jest.advanceTimersByTime(1);
+    await sixth;
+    jest.useRealTimers();
 
-    expect(ended).toEqual(['half of a pause', 'the second request']);
+    expect([endedBefore, ended]).toEqual([5, 6]);
   });
 
   test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { makeFolder, stateFile, unusable } from '../data-folder.ts';
+import { holdFolder, makeFolder, openDataFolder, stateFile, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -13,12 +13,27 @@ export interface Engine {
   readonly endpoint: URL;
   /** Whether it is a part of this host, and ends with it. */
   readonly isEmbedded: boolean;
-  /**
-   * The address for a caller that may do no more than it is granted. Another engine than the embedded one lets it do
-   * all.
-   */
+  /** The address for a caller that may do only what it is granted. Only the embedded engine enforces that. */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
+}
+
+/** What the host keeps where. */
+export interface DataOptions {
+  /** Folder that keeps data and logs; in memory without one. */
+  readonly dataFolder: string | undefined;
+  /** A DynamoDB engine to use instead of the embedded one. */
+  readonly dynamodb?: URL | undefined;
+}
+
+/** Starts the engine of a host, or uses another. @throws HostError where the folder cannot be used */
+export async function openEngine({ dataFolder, dynamodb }: DataOptions): Promise<Engine> {
+  if (dataFolder !== undefined) openDataFolder(dataFolder);
+  if (!dynamodb) return startEmbeddedEngine(dataFolder);
+  const engine = externalEngine(dynamodb);
+  if (dataFolder === undefined) return engine;
+  const held = await holdFolder(dataFolder);
+  return { ...engine, close: () => held.close() };
 }
 
 /** An engine that runs elsewhere, such as DynamoDB Local. */

@@ -33,17 +33,19 @@ export const tablesOf = (stack: ServedStack): TableSettings[] =>
 
 /** Creates tables that the engine does not have yet. @throws HostError on one with other keys */
 export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {
-  for (const table of tables) {
-    const { TableName, KeySchema } = table;
-    const existing = await keysOf(client, TableName);
-    if (!existing) {
-      await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
-      await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.2 }, { TableName });
-    } else if (keysText(existing) !== keysText(KeySchema)) {
-      throw new HostError(
-        `The table ${TableName} is of another version of the service. Choose another data folder with --data.`,
-      );
-    }
+  await Promise.all(tables.map((table) => createTable(client, table)));
+}
+
+async function createTable(client: DynamoDBClient, table: TableSettings): Promise<void> {
+  const { TableName, KeySchema } = table;
+  const existing = await keysOf(client, TableName);
+  if (!existing) {
+    await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
+    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.01, maxDelay: 0.2 }, { TableName });
+  } else if (keysText(existing) !== keysText(KeySchema)) {
+    throw new HostError(
+      `The table ${TableName} is of another version of the service. Choose another data folder with --data.`,
+    );
   }
 }
 

@@ -43,7 +43,8 @@ export class RestApi {
     return this.#settings.stage;
   }
 
-  async answer(request: GatewayRequest): Promise<StreamedAnswer> {
+  /** @returns with the id of the key, as the access log has it; undefined where no authorizer was asked */
+  async answer(request: GatewayRequest): Promise<StreamedAnswer & { readonly keyId: string | undefined }> {
     const { responses } = this.#settings;
     const context = requestContext(request, this.#settings);
     const variables = new ContextVariables(context);
@@ -52,7 +53,8 @@ export class RestApi {
       throw error;
     });
     const ids = [['x-amzn-RequestId', request.id] as const, ['x-amz-apigw-id', request.id] as const];
-    return { ...answer, headers: [...answer.headers, ...ids] };
+    const keyId = variables.get('authorizer.principalId');
+    return { ...answer, headers: [...answer.headers, ...ids], keyId };
   }
 
   async #serve(request: GatewayRequest, context: object, variables: ContextVariables): Promise<StreamedAnswer> {

@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { account, localCredentials } from '../../local-endpoint.ts';
-import type { SynthesizedStack } from '../assembly.ts';
+import type { SynthesizedStack } from '../assembly/read-assembly.ts';
 import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
 import { HostError, messageOf, writeNotice } from '../host-error.ts';

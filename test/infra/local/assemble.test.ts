@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { assemble, sourceHash } from '../../../infra/local/assemble.ts';
-import { readAssembly } from '../../../infra/local/assembly.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
+import { assemble, sourceHash } from '../../../infra/local/assembly/assemble.ts';
+import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 // A synthesis takes some seconds, and many more on a machine that is busy.

@@ -2,13 +2,15 @@ import { createServer, IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, jest, test } from '@jest/globals';
 import { forwardToEngine } from '../../../infra/local/dynamodb/forward.ts';
 import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
 import { listen as listenOn, ownHost, urlHost } from '../../../infra/local/listening.ts';
 import { isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
 import { readRequest } from '../../../infra/local/read-request.ts';
+import { Terminal } from '../../../infra/local/terminal.ts';
 import { localEndpoint } from '../../support/engines.ts';
 import { close, listen } from '../../support/listening.ts';
 import { exchange, parseAnswer } from '../../support/raw-http.ts';
@@ -39,6 +41,26 @@ test('A request that comes before the service is ready waits for it; a list that
   expect({ status, body }).toEqual({ status: 200, body: '[1,2]' });
   expect(headers.get('Transfer-Encoding')).toBe('chunked');
   expect(headers.has('Content-Length')).toBe(false);
+});
+
+test('A fault of the host is 500, and the terminal shows it under the request, without the query', async () => {
+  let shown = '';
+  const write = (text: string | Uint8Array) => Boolean((shown += text.toString()));
+  jest.spyOn(process.stderr, 'write').mockImplementation(write);
+  const fault = new Error('a fault', { cause: new Error('its cause') });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const restApi = { stage: 'v1', answer: () => Promise.reject(fault) } as unknown as RestApi;
+  const service = { restApi, controlPlane, engineEndpoint: new URL('http://engine'), outputs: {} };
+  const server = createHttpServer(Promise.resolve(service), '127.0.0.1', new Terminal(write));
+  const { status } = await fetch(`http://127.0.0.1:${await listen(server)}/v1/\u009b?a=secret`);
+  await close(server);
+  jest.restoreAllMocks();
+
+  expect(status).toBe(500);
+  expect(stripVTControlCharacters(shown)).toMatch(
+    /^[\d:]{8} GET \/v1\/%C2%9B 500 \d+ ms -\nError: a fault\n {4}at [^]+\[cause\]: Error: its cause\n {6}at [^]+$/,
+  );
+  expect(shown).not.toContain('secret');
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { parseStartOptions } from '../../../infra/local/options.ts';
 
-const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, json: false };
+const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, quiet: false, json: false };
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -11,6 +11,7 @@ afterEach(() => {
 describe('npm start', () => {
   test.each<[readonly string[], object]>([
     [[], {}],
+    [['--quiet', '--json'], { quiet: true, json: true }],
     [['--port', '8080', '--dynamodb', 'http://a:8000'], { port: 8080, dynamodb: new URL('http://a:8000') }],
   ])('%j is understood', (args, differences) => {
     expect(parseStartOptions(args)).toEqual({ ...defaults, ...differences });

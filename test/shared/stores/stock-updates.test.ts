@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DAY_MS } from '../../../shared/keys/window.ts';
 import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
@@ -11,8 +12,6 @@ import { int64 } from '../../support/int64.ts';
 import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const aRequest = (differences: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   requestId: randomUUID(),

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { UsageMeter } from '../../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../../infra/local/control-plane/gateway-records.ts';
 import type { UsagePlan } from '../../../../infra/local/control-plane/gateway-records.ts';
+import { DAY_MS } from '../../../../shared/keys/window.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../../support/gateway-records.ts';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
-const DAY_MS = 86_400_000;
 
 /** A usage plan with a key. @returns the result of requests at some times: the id of the key, or the error's type */
 function planWith(settings: Partial<UsagePlan>): (times: readonly number[]) => string[] {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { HostError, messageOf, writeNotice } from './host-error.ts';
+import { HostError, messageOf, writeNotice } from '../host-error.ts';
 
-const projectRoot = join(import.meta.dirname, '../..');
+const projectRoot = join(import.meta.dirname, '../../..');
 
 /** Of the assembly that the last start made. What `npm ci` installs anew takes it along. */
 const cacheFolder = join(projectRoot, 'node_modules/.cache/pet-store-assembly');

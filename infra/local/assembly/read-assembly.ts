@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { stackNameOf, type StageName } from '../stages.ts';
-import { HostError } from './host-error.ts';
+import { stackNameOf, type StageName } from '../../stages.ts';
+import { HostError } from '../host-error.ts';
 
 /** The stage whose stack the local host runs. */
 const LOCAL_STAGE: StageName = 'staging';

@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
-import { createApp } from '../create-app.ts';
-import { bundleOf, functionFiles } from '../stack/bundle.ts';
-import { stages } from '../stages.ts';
+import { createApp } from '../../create-app.ts';
+import { bundleOf, functionFiles } from '../../stack/bundle.ts';
+import { stages } from '../../stages.ts';
 
 /**
  * Synthesises the service as it is deployed to staging. A process of its own: the CDK takes more memory than all the

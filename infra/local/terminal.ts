@@ -1,0 +1,71 @@
+import { styleText } from 'node:util';
+import * as v from 'valibot';
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Undefined where the client left before the response. */
+  readonly status: number | undefined;
+  readonly milliseconds: number;
+  /** As API Gateway logs it. */
+  readonly keyId?: string | undefined;
+  /** Undefined outside the API. */
+  readonly requestId?: string | undefined;
+}
+
+/** A failure as functions log it. */
+const errorLineSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    level: v.literal('ERROR'),
+    message: v.string(),
+    requestId: v.optional(v.string()),
+    error: v.object({ stack: v.optional(v.string(), ''), rootCause: v.optional(v.string()) }),
+  }),
+);
+
+/** Shows each request in the terminal as it is answered, with the errors that functions logged about it under it. */
+export class Terminal {
+  readonly #write: (text: string) => void;
+  /** Of the requests that are under way, by their ids. */
+  readonly #errors = new Map<string, string[]>();
+
+  constructor(write: (text: string) => void = (text) => process.stdout.write(text)) {
+    this.#write = write;
+  }
+
+  /** From now on, errors about a request wait for its line. */
+  begin(requestId: string): void {
+    this.#errors.set(requestId, []);
+  }
+
+  /** Takes what functions log, of which errors, and text that is no JSON, are for people. */
+  log(text: string): void {
+    const line = text.startsWith('{"level":"ERROR"') ? v.safeParse(errorLineSchema, text) : undefined;
+    if (!line?.success) return text.startsWith('{"') ? undefined : this.#write(text);
+    const { message, requestId = '', error } = line.output;
+    const cause = error.rootCause === undefined ? '' : `\n[cause]: ${error.rootCause}`;
+    const shown = `${message}\n${error.stack}${cause}`.replaceAll(/^/gm, '    ');
+    const errors = this.#errors.get(requestId);
+    if (errors) errors.push(shown);
+    else this.#write(`${shown}\n`);
+  }
+
+  request({ method, path, status, milliseconds, keyId = '-', requestId = '' }: AnsweredRequest): void {
+    const time = styleText('dim', new Date().toTimeString().slice(0, 8));
+    const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
+    // A terminal would obey control characters.
+    const target = path.replaceAll(/[^!-~]+/g, encodeURIComponent);
+    const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId}`;
+    this.#write(`${[line, ...(this.#errors.get(requestId) ?? [])].join('\n')}\n`);
+    this.#errors.delete(requestId);
+  }
+}
+
+function colorOf(status: number): 'green' | 'yellow' | 'red' {
+  if (status >= 500) return 'red';
+  return status >= 400 ? 'yellow' : 'green';
+}
