@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HostError, messageOf } from './host-error.ts';
+import { messageOf } from '../../shared/log.ts';
+import { HostError } from './host-error.ts';
 
 /** Of what the host keeps. To be raised whenever it no longer understands what it has kept before. */
 const FORMAT = 5;

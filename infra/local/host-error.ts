@@ -3,6 +3,5 @@ export class HostError extends Error {
   override readonly name = 'HostError';
 }
 
-
 /** Says something on standard error: with `--json`, standard output has one line and nothing else. */
 export const writeNotice = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,6 +1,7 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, writeNotice } from './host-error.ts';
+import { messageOf } from '../../shared/log.ts';
+import { writeNotice } from './host-error.ts';
 
 /** How long a line may wait for others: a write for each would take a good part of the time of a request. */
 const WRITE_DELAY_MS = 50;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { messageOf } from '../../shared/log.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
@@ -14,7 +15,7 @@ import type { Engine } from './dynamodb/engine.ts';
 import { claimEngine, type EngineClaim } from './dynamodb/engine-claim.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './control-plane/gateway-records.ts';
-import { HostError, messageOf } from './host-error.ts';
+import { HostError } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 

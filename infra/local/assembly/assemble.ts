@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { HostError, messageOf, writeNotice } from '../host-error.ts';
+import { messageOf } from '../../../shared/log.ts';
+import { HostError, writeNotice } from '../host-error.ts';
 
 const projectRoot = join(import.meta.dirname, '../../..');
 

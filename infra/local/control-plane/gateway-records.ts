@@ -4,7 +4,8 @@ import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder, stateFile, unusable } from '../data-folder.ts';
-import { messageOf, writeNotice } from '../host-error.ts';
+import { messageOf } from '../../../shared/log.ts';
+import { writeNotice } from '../host-error.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
 const SAVE_DELAY_MS = 1_000;

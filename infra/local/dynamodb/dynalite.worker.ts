@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../host-error.ts';
+import { messageOf } from '../../../shared/log.ts';
 import type { Grant } from './access.ts';
 import { createEngineServer, everything } from './engine-server.ts';
 

@@ -9,7 +9,7 @@ import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
-import { messageOf } from '../host-error.ts';
+import { messageOf } from '../../../shared/log.ts';
 import { type Grant, refusalOf } from './access.ts';
 import { rememberParsed } from './remember-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';

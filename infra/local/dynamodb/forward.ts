@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '../host-error.ts';
+import { messageOf } from '../../../shared/log.ts';
 
 /** Whether a request is a DynamoDB API call, as an AWS SDK or the AWS CLI sends it. */
 export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
