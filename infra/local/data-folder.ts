@@ -48,21 +48,6 @@ export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): 
 /** The file of API Gateway's state. It is there once a host has started: its tables are, too. */
 export const stateFile = (dataFolder: string): string => join(dataFolder, 'gateway.json');
 
-/**
- * Keeps every other host off a data folder whose tables are elsewhere, by the lock of the store that it does not use.
- * The system frees that when a host is killed.
- *
- * @throws HostError where another host uses the folder
- */
-export async function holdFolder(dataFolder: string): Promise<{ close(): Promise<void> }> {
-  const { Level } = await import('level');
-  const store = new Level(makeFolder(dataFolder, 'dynamodb'));
-  await store.open().catch((error: unknown) => {
-    throw unusable(dataFolder, messageOf(error));
-  });
-  return store;
-}
-
 /** Node.js, asked for the parents too, gives a wrong reason in a read-only folder and never returns in `/proc`. */
 function makeWithParents(folder: string): void {
   if (existsSync(folder)) return;

@@ -14,9 +14,8 @@
  * before their time begins. An event that outlasts its function's time-out ends the thread: what runs beside it gets a
  * second to end, and what comes, or was not begun, runs in the next thread. Under a debugger no time-out runs. The
  * engine has a thread of its own; its writes run one after the other. The sync of keys runs once at a time, after
- * changes and at its interval. Requests that come before the host is ready wait. One host at a time uses a data folder,
- * by the lock of LevelDB, and one an engine, by a claim that it renews. An id that is in both keeps API Gateway's state
- * and the tables together.
+ * changes and at its interval. Requests that come before the host is ready wait. The lock of LevelDB refuses a data
+ * folder to a second host.
  *
  * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that
  * serves requests and that the host does not know is one, and so is a property that it needs and does not find. What
@@ -36,7 +35,7 @@ import { applyTemplate } from './control-plane/template-records.ts';
 import { assemble } from './assembly/assemble.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { makeFolder } from './data-folder.ts';
-import { type DataOptions, type Engine, openEngine } from './dynamodb/engine.ts';
+import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';
@@ -47,7 +46,9 @@ import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface HostOptions extends DataOptions {
+export interface HostOptions {
+  /** Folder that keeps data and logs; in memory without one. */
+  readonly dataFolder: string | undefined;
   /** Address to listen on. */
   readonly host: string;
   /** 0: any free port. */
@@ -82,7 +83,10 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
  * @param starting the engine; its thread may have begun before this module was loaded
  * @throws HostError where the template, the data folder, the engine or the address cannot be used
  */
-export async function startHost(options: HostOptions, starting = openEngine(options)): Promise<Host> {
+export async function startHost(
+  options: HostOptions,
+  starting = startEmbeddedEngine(options.dataFolder),
+): Promise<Host> {
   const closings = new AsyncDisposableStack();
   closings.defer(async () => (await starting).close());
   try {
@@ -124,7 +128,7 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   if (options.watch && options.assembly === undefined)
     closings.defer(await reloadSaved(functions.all, functions.codeFolders));
   const restApi = loadRestApi(stack, functions.byArn, records);
-  const openPlans = await prepareData(stack, engine, records, options, closings);
+  const openPlans = await prepareData(stack, engine, records, options);
   await records.save();
   const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());

@@ -6,7 +6,6 @@ export interface StartOptions {
   readonly host: string;
   /** `memory`, or a folder. */
   readonly data: string;
-  readonly dynamodb?: URL;
   readonly sampleData: boolean;
   readonly assembly?: string;
   readonly quiet: boolean;
@@ -28,7 +27,6 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
     .option('--host <address>', 'address or name to listen on, and to answer to', parseText, '127.0.0.1')
     .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
-    .option('--dynamodb <url>', 'use another DynamoDB engine, such as DynamoDB Local', parseUrl)
     .option('--no-sample-data', 'leave an empty store empty')
     .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
     .option('--quiet', 'do not show requests and errors', false)
@@ -59,9 +57,4 @@ function parsePort(text: string): number {
 function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
-}
-
-function parseUrl(text: string): URL {
-  if (/^https?:/i.test(text) && URL.canParse(text)) return new URL(text);
-  throw new InvalidArgumentError('It must be a URL such as http://localhost:8000.');
 }

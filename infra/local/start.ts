@@ -1,7 +1,7 @@
 import inspector from 'node:inspector';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { limitsOfDemoKey } from '../demo-keys.ts';
-import { openEngine } from './dynamodb/engine.ts';
+import { startEmbeddedEngine } from './dynamodb/engine.ts';
 import type { Host } from './host.ts';
 import { HostError } from './host-error.ts';
 import { isLoopback } from './private-access.ts';
@@ -37,14 +37,14 @@ async function run(options: StartOptions): Promise<void> {
   const dataFolder = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
   // Its thread starts while the modules of the host are loaded.
-  const engine = openEngine({ ...options, dataFolder });
+  const engine = startEmbeddedEngine(dataFolder);
   const { startHost } = await import('./host.ts');
   const host = await startHost({ ...options, dataFolder, terminal }, engine);
   for (const signal of stopSignals) process.removeAllListeners(signal);
   const { baseUrl, openPlans } = host;
   const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
-  process.stdout.write(options.json ? json : readyForPeople(host, options.dynamodb?.origin ?? dataFolder));
+  process.stdout.write(options.json ? json : readyForPeople(host, dataFolder));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
   await untilSignal();
   await host.close();

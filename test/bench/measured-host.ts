@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { CLAIM_TABLE } from '../../infra/local/dynamodb/engine-claim.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { close, listen } from '../support/listening.ts';
+import { close, engineAt, listen } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
 import {
   type EditableTemplate,
@@ -93,7 +92,7 @@ export class MeasuredHost {
     const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
     cpSync(synthesizedOnce(), folder, { recursive: true });
     writeTemplate(folder, 'staging', new ServiceTemplate().with(reportAll));
-    const host = await LocalHost.start({ dynamodb, sampleData: false, assembly: folder });
+    const host = await LocalHost.start({ sampleData: false, assembly: folder }, engineAt(dynamodb));
     return new MeasuredHost(host, meter, size, async () => {
       await host.close();
       proxy.closeAllConnections();
@@ -195,8 +194,7 @@ async function forward(engine: URL, request: IncomingMessage, response: ServerRe
   // No engine reports it, but DynamoDB bills a refused write, by the size of the item: all of ours are small.
   const refused = __type.endsWith('ConditionalCheckFailedException') ? 1 : 0;
   const units = refused + sum([ConsumedCapacity].flat().map(({ CapacityUnits }) => CapacityUnits));
-  // A host renews its claim on the engine, on a laptop only.
-  if (call['TableName'] !== CLAIM_TABLE) meter[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
+  meter[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
   response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Terminal } from '../../infra/local/terminal.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
+import { engineAt } from '../support/listening.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
 import { assemblyForFaults, hurryCalls } from './function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
@@ -31,7 +32,7 @@ describe('When DynamoDB', () => {
     const assembly = assemblyForFaults(folder);
     hurryCalls(assembly);
     const terminal = new Terminal((text) => (shown += text));
-    host = await LocalHost.start({ assembly, dynamodb: engine.endpoint, terminal });
+    host = await LocalHost.start({ assembly, terminal }, engineAt(engine.endpoint));
     key = await issueKey(host);
     api = ApiClient.withKey(host.baseUrl, key.token);
   });
@@ -43,18 +44,6 @@ describe('When DynamoDB', () => {
 
   afterEach(() => {
     engine.faults = () => undefined;
-  });
-
-  test('is used by a host, another one is refused; where it never answers, a host says so within five seconds', async () => {
-    const start = () => LocalHost.start({ dynamodb: engine.endpoint });
-    await expect(start()).rejects.toThrow(/^Another host uses the DynamoDB engine at http:/);
-    engine.faults = () => ({ kind: 'silence' });
-    const begin = performance.now();
-
-    await expect(start()).rejects.toThrow(
-      /^The DynamoDB engine at http:\S+ cannot be used: .* leave out --dynamodb\.$/,
-    );
-    expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
   test('is out of reach: 503 and no free pass, 401 still for a key that cannot be one', async () => {

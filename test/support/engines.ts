@@ -5,8 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Engine, externalEngine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
+import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleInto } from '../../infra/stack/bundle.ts';
+import { engineAt } from './listening.ts';
 import { newClient } from './store-client.ts';
 
 const { DYNAMODB_LOCAL_PORT: localPort } = process.env;
@@ -26,7 +27,7 @@ async function dynamoDBLocal(port: number): Promise<Engine> {
       () => false,
     );
   while (!(await answers())) await sleep(100);
-  return externalEngine(endpoint);
+  return engineAt(endpoint);
 }
 
 /**

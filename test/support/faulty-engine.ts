@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { CLAIM_TABLE } from '../../infra/local/dynamodb/engine-claim.ts';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
 
@@ -168,7 +167,7 @@ export class FaultyEngine extends FaultyLink {
 
   /** The actions that were called, in their order, but for those by which a host renews its claim. */
   get actions(): string[] {
-    return this.calls.filter(({ body }) => !body.includes(CLAIM_TABLE)).map(({ action }) => action);
+    return this.calls.map(({ action }) => action);
   }
 
   async stop(): Promise<void> {

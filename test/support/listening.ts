@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { promisify } from 'node:util';
+import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 
 /** Lets a server listen on a port of this machine, by default a free one, and returns the port. */
 export async function listen(server: Server, port = 0): Promise<number> {
@@ -22,3 +23,10 @@ export async function freePort(): Promise<number> {
   await close(server);
   return port;
 }
+
+/** An engine that runs elsewhere, such as DynamoDB Local: no rights of functions. */
+export const engineAt = (endpoint: URL): Engine => ({
+  endpoint,
+  endpointFor: () => endpoint,
+  close: () => Promise.resolve(),
+});

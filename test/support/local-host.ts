@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
@@ -25,17 +26,17 @@ export class LocalHost {
     this.stock = new StockTable(this.documents, this.#output('StockTableName'));
   }
 
-  static async start(options: Partial<HostOptions> = {}): Promise<LocalHost> {
+  /** @param engine in the place of the embedded one, such as one with faults */
+  static async start(options: Partial<HostOptions> = {}, engine?: Engine): Promise<LocalHost> {
     const assembly = synthesizedOnce();
     const defaults = {
       assembly,
       host: '127.0.0.1',
       port: 0,
       dataFolder: undefined,
-      dynamodb: undefined,
       sampleData: true,
     };
-    return new LocalHost(await startHost({ ...defaults, ...options }));
+    return new LocalHost(await startHost({ ...defaults, ...options }, engine && Promise.resolve(engine)));
   }
 
   get baseUrl(): string {

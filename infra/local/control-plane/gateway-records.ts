@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
-import { makeFolder, stateFile, unusable } from '../data-folder.ts';
 import { messageOf } from '../../../shared/log.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
+import { makeFolder, stateFile, unusable } from '../data-folder.ts';
 import { writeNotice } from '../host-error.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
@@ -12,7 +13,6 @@ const SAVE_DELAY_MS = 1_000;
 
 /** For so many days usage is kept. */
 export const USAGE_DAYS = 90;
-export const DAY_MS = 86_400_000;
 
 const text = v.string();
 export const tagsSchema = v.record(text, text);
@@ -59,9 +59,6 @@ const contentSchema = v.object({
   notes: v.array(v.tuple([text, text])),
 });
 
-/** A UTC day, such as `2026-11-21`. */
-export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
-
 /**
  * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
  * changes are made in memory; {@link save} writes them to one JSON file, which is replaced whole: a host that is killed
@@ -70,6 +67,8 @@ export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString
 export class GatewayRecords {
   /** What the host itself has to remember, by name. */
   readonly notes = new Map<string, string>();
+  /** Whether no file had them when they were opened. */
+  areNew = true;
   /** The usage plans of the template, by their ids. */
   readonly plans = new Map<string, UsagePlan>();
   readonly #file: string | undefined;
@@ -217,6 +216,7 @@ export class GatewayRecords {
     for (const [keyId, planId] of planOfKey) this.putOnPlan(planId, keyId);
     for (const [name, requests] of usage) this.#usage.set(name, requests);
     for (const [name, note] of notes) this.notes.set(name, note);
+    this.areNew = false;
   }
 }
 

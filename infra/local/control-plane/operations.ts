@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
 import { account } from '../../local-endpoint.ts';
-import {
-  type ApiKey,
-  DAY_MS,
-  type GatewayRecords,
-  isoDay,
-  tagsSchema,
-  USAGE_DAYS,
-  type UsagePlan,
-} from './gateway-records.ts';
+import { type ApiKey, type GatewayRecords, tagsSchema, USAGE_DAYS, type UsagePlan } from './gateway-records.ts';
 
 /** Entries that a page of a list has at most. */
 const MAX_PAGE = 500;

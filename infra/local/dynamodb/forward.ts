@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../../shared/log.ts';
 
@@ -15,7 +14,7 @@ export async function forwardToEngine(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const call = (endpoint.protocol === 'https:' ? httpsRequest : httpRequest)(endpoint, {
+  const call = httpRequest(endpoint, {
     method: 'POST',
     headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
   });

@@ -1,4 +1,5 @@
-import { type ApiStage, type GatewayRecords, isoDay, type UsagePlan } from '../control-plane/gateway-records.ts';
+import { isoDay } from '../../../shared/keys/window.ts';
+import type { ApiStage, GatewayRecords, UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /** The tokens that a key has left on a plan. */

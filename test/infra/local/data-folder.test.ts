@@ -4,7 +4,7 @@ import { DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client
 import { describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
 import { makeFolder, openDataFolder } from '../../../infra/local/data-folder.ts';
-import { type Engine, externalEngine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createEngineServer } from '../../../infra/local/dynamodb/engine-server.ts';
 import { account, localCredentials as credentials } from '../../../infra/local-endpoint.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
@@ -12,7 +12,7 @@ import { LogGroups } from '../../../infra/local/log-groups.ts';
 import { tableResource } from '../../support/tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { localEndpoint } from '../../support/engines.ts';
-import { close, listen } from '../../support/listening.ts';
+import { close, engineAt, listen } from '../../support/listening.ts';
 
 const root = temporaryFolder();
 
@@ -88,7 +88,7 @@ const tableNames = async (client: DynamoDBClient) => (await client.send(new List
 test('A query leaves no iterator of the store open', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
   const server = await createEngineServer({ folder: path.join(root, 'queried') });
-  const engine = { ...externalEngine(localEndpoint(await listen(server))), close: () => close(server) };
+  const engine = { ...engineAt(localEndpoint(await listen(server))), close: () => close(server) };
   await withEngine(engine, async (client) => {
     await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);
     const query = new QueryCommand({

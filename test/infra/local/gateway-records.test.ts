@@ -39,6 +39,7 @@ describe('records in a data folder', () => {
     expect(again.keysOnPlan('plan')).toEqual([key]);
     expect(again.requestsOn(DATE, 'plan', 'k1')).toBe(2);
     expect(again.notes.get('a/b')).toBe('noted');
+    expect([records.areNew, again.areNew]).toEqual([true, false]);
   });
 
   test('stay as they were where they cannot be written', async () => {

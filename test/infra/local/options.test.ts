@@ -12,7 +12,7 @@ describe('npm start', () => {
   test.each<[readonly string[], object]>([
     [[], {}],
     [['--quiet', '--json'], { quiet: true, json: true }],
-    [['--port', '8080', '--dynamodb', 'http://a:8000'], { port: 8080, dynamodb: new URL('http://a:8000') }],
+    [['--port', '8080', '--data', 'memory'], { port: 8080, data: 'memory' }],
   ])('%j is understood', (args, differences) => {
     expect(parseStartOptions(args)).toEqual({ ...defaults, ...differences });
   });
@@ -20,7 +20,6 @@ describe('npm start', () => {
   test.each<[readonly string[], string]>([
     [['--port', '65536'], '--port'],
     [['--data', ''], '--data'],
-    [['--dynamodb', 'localhost:8000'], '--dynamodb'],
     [['--prot', '80'], '--prot'],
   ])('%j is refused in one line that names it and says where help is, and nothing is printed', (args, named) => {
     const printed = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true));

@@ -4,10 +4,8 @@ import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
-import { loadSampleData, pair } from '../../../infra/local/prepare-data.ts';
+import { loadSampleData, refuseCustomerKeys } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
-import { HostError } from '../../../infra/local/host-error.ts';
-import { CLAIM_TABLE, claimEngine } from '../../../infra/local/dynamodb/engine-claim.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
@@ -75,70 +73,17 @@ describe('issuing the demo keys', () => {
   });
 });
 
-const claim = (isEmbedded = false) => claimEngine(database.client, { endpoint: new URL('http://engine'), isEmbedded });
+test.each<[what: string, keys: KeyRecord[], outcome: RegExp]>([
+  ['none', [], /^taken$/],
+  ['the demo keys that a killed host issued', [aKey({ keyId: 'demo-pro', revision: 1 })], /^taken$/],
+  ['a demo key that was changed', [aKey({ keyId: 'demo-pro', revision: 2 })], /^HostError: The tables in FOLDER have/],
+  ['one of a customer', [aKey()], /^HostError: The tables in FOLDER have API keys, .* choose another folder/],
+])('Tables without API Gateway’s state are refused where they have keys: %s', async (_, keys, outcome) => {
+  const table = await KeysTable.create(database.client);
+  for (const Item of keys) await database.client.send(new PutCommand({ TableName: table.name, Item }));
+  const checked = refuseCustomerKeys(new KeyTable(database.client, table.name), 'FOLDER');
 
-describe('The tables of an engine', () => {
-  test('are used by one host; a host that was killed leaves them to the next after five seconds', async () => {
-    const first = await claim();
-    await expect(claim()).rejects.toThrow(
-      /^Another host uses the DynamoDB engine at http:\/\/engine\. Stop it; if it /,
-    );
-    await first.release();
-    await claim(true);
-    await expect(claim()).rejects.toThrow(HostError);
-    await (await claim(true)).release();
-    const Item = { id: 'claim', holder: 'killed', heldUntil: Date.now() };
-    await database.client.send(new PutCommand({ TableName: CLAIM_TABLE, Item }));
-    await (await claim()).release();
-  });
-
-  const PAIRED = /^true$/;
-  const demo = aKey({ keyId: 'demo-pro', revision: 1 });
-
-  test.each<[what: string, state: string | undefined, stateId: string | undefined, KeyRecord[], RegExp]>([
-    ['a new state and new tables', undefined, undefined, [], PAIRED],
-    ['a state and its tables', 'one', 'one', [aKey()], PAIRED],
-    [
-      'a state and new tables',
-      'one',
-      undefined,
-      [],
-      /^HostError: The tables are not those of the API keys in FOLDER\. .*--data\.$/,
-    ],
-    ['a state and tables of another', 'one', 'two', [], /^HostError: The tables are not those/],
-    [
-      'a new state and tables of another with its keys',
-      undefined,
-      'two',
-      [aKey()],
-      /^HostError: The tables have API keys that /,
-    ],
-    ['a new state and tables of another with demo keys', undefined, 'two', [demo], PAIRED],
-    [
-      'a new state and a demo key that was changed',
-      undefined,
-      'two',
-      [{ ...demo, revision: 2 }],
-      /^HostError: The tables have/,
-    ],
-  ])('%s', async (_, state, stateId, keys, outcome) => {
-    const table = await KeysTable.create(database.client);
-    for (const Item of keys) await database.client.send(new PutCommand({ TableName: table.name, Item }));
-    const records = GatewayRecords.inMemory();
-    if (state !== undefined) records.notes.set('stateId', state);
-    const tables = {
-      stateId,
-      setStateId(id: string) {
-        this.stateId = id;
-        return Promise.resolve();
-      },
-    };
-    const paired = pair(records, tables, new KeyTable(database.client, table.name), 'FOLDER');
-
-    const isPaired = () => records.notes.get('stateId') === tables.stateId;
-
-    expect(String(await paired.then(isPaired, String))).toMatch(outcome);
-  });
+  expect(await checked.then(() => 'taken', String)).toMatch(outcome);
 });
 
 test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
