@@ -29,7 +29,7 @@ test.each([
   [
     'the explorer finds faults that are put into keys',
     '--keys --broken --every 4',
-    /^(keys: that .*, shows in .*\n){2}$/,
+    /^(keys: that .*, shows in .*\n){3}$/,
   ],
 ])(
   '%s',
