@@ -205,14 +205,6 @@ describe('What an admin has just done in the AWS console', () => {
     expect(plansOf('subject')).toEqual(['pro']);
   });
 
-  test('is not known of a key that is unapplied: its record holds', async () => {
-    await issueChanged({ unappliedSince: NOW - HOUR_MS });
-    put({ name: 'renamed', enabled: false })();
-
-    expect(await move()).toMatchObject({ plan: 'pro', name: 'acme', state: 'active', applied: false });
-    expect(records.apiKey('subject')).toMatchObject({ name: 'acme', enabled: true });
-  });
-
   test('is taken over where a key is suspended, which closes it all the same', async () => {
     await issueSubject(world, 'open');
     putOnBusiness();
