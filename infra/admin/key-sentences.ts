@@ -1,3 +1,4 @@
+import type { HistoryRow } from '../../shared/key-registry/key-history.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import type { KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
@@ -25,6 +26,13 @@ export function endingText({ tokens }: KeyView, name: string): string | undefine
     `Requests with the token ${name}, which works since ${formatTime(ending.since)}, are refused for good. ` +
     `The key goes on with ${goOn.join(', ')}. Nothing takes this back.`
   );
+}
+
+/** When a key was changed, who did it, and what. Of an ARN the end says who. */
+export function historyCells({ at, who, what, reason }: HistoryRow): [at: string, who: string, what: string] {
+  if (who === null) return [formatTime(at), 'unknown', 'not recorded'];
+  const because = reason === null ? [] : [`because: ${reason}`];
+  return [formatTime(at), who.replace(/^arn:(?:[^:]*:){4}/, ''), [...what, ...because].join('; ')];
 }
 
 export const planOfToken = (token: NewToken): string => `is on ${plans[token.plan].title}: ${limitsText(token)}.`;

@@ -150,7 +150,8 @@ class Sync {
   #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
     const tokens = tokenEntry(value, {}, createdAt);
     const interimUntil = this.#now + INTERIM_MS;
-    return this.#registry.keyTable.add(newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil }));
+    const record = newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil });
+    return this.#registry.keyTable.add(record, { reason: 'made in API Gateway' });
   }
 
   /** Does something where the key asks for the same when it is read by itself. */
@@ -162,7 +163,10 @@ class Sync {
     if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
     else if (step.kind === 'delete') await this.#delete(id, record);
     else if (step.kind === 'apply') await this.#apply(id, record, live);
-    else this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, await keyTable.revise(record, step.change));
+    else {
+      const written = await keyTable.revise(record, step.change, { edit: step.change });
+      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
+    }
   }
 
   async #delete(id: string, record: KeyRecord): Promise<void> {

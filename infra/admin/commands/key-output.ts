@@ -1,7 +1,8 @@
+import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
-import { curlWith, planOfToken, stateText, tokenText } from '../key-sentences.ts';
+import { curlWith, historyCells, planOfToken, stateText, tokenText } from '../key-sentences.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
@@ -42,6 +43,11 @@ export function keyText(view: KeyView): string {
     view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),
   );
   return `${facts}\n\n${tokens}`;
+}
+
+export function historyText(rows: readonly HistoryRow[]): string {
+  if (rows.length === 0) return 'No change of this key is recorded.';
+  return table(['time', 'who', 'what'], rows.map(historyCells));
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */

@@ -4,13 +4,16 @@ import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, isClosed, type KeyAction, keyActions } from '../key-actions.ts';
+import { findRecord } from '../keys/find-key.ts';
 import { findToken, type KeySelection, listKeys, showKey } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
-import { foundTokenText, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
+import { foundTokenText, historyText, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
+
+const MAX_HISTORY_ROWS = 500;
 
 /** `keys …`. */
 export function keysCommand(): Command {
@@ -27,6 +30,10 @@ export function keysCommand(): Command {
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
     return outcome(await showKey(await find(), key), keyText);
   });
+  onService(onKey(keys, 'history', 'shows who changed a key, what and when, for 400 days'), async (find, _, key) => {
+    const target = await find();
+    return outcome(await target.history.of(await findRecord(target, key), MAX_HISTORY_ROWS), historyText);
+  });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);
   addSync(keys);
@@ -37,7 +44,10 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
   keys.command(name).description(description).argument('<key>', KEY_ARGUMENT);
 
 function addAction(command: Command, action: KeyAction): void {
-  for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
+  for (const name of action.inputs) {
+    const option = optionOf(name, action.defaults?.[name]);
+    command.addOption(action.allOptional ? option.makeOptionMandatory(false) : option);
+  }
   if (action.asks) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();

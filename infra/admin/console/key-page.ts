@@ -1,8 +1,12 @@
 import type { Context, Hono } from 'hono';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
+import { awsReason } from '../admin-error.ts';
 import { createAction, type Done } from '../key-actions.ts';
-import { curlWith, planOfToken, tokenText } from '../key-sentences.ts';
-import { type KeyView, showKey } from '../keys/key-view.ts';
+import { curlWith, historyCells, planOfToken, tokenText } from '../key-sentences.ts';
+import { findRecord } from '../keys/find-key.ts';
+import { type KeyView, keyView } from '../keys/key-view.ts';
+import type { Target } from '../target.ts';
 import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
@@ -11,14 +15,17 @@ import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sen
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 
 const DAYS = 30;
+const MAX_CHANGES = 20;
 
 /** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
-    const view = await showKey(target, c.req.param('id') ?? '');
+    const record = await findRecord(target, c.req.param('id') ?? '');
+    const view = keyView(record);
+    const history = await historySection(target, record);
     const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
-    return site.show(c, page, content(view, cardForms(site, view, sent, sentTo)));
+    return site.show(c, page, content(view, cardForms(site, view, sent, sentTo), history));
   };
   app.get('/keys/:id', (c) => show(c));
   addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
@@ -36,7 +43,7 @@ function usageContent({ id, name, perDay, days }: Usage): Html {
 ${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
 }
 
-function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
+function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[], history: Html): Html {
   const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
   const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
@@ -56,7 +63,19 @@ ${facts({
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
 <h2>Actions that cut off the customer</h2>
-<div class="cards pairs dangers">${dangers}</div>`;
+<div class="cards pairs dangers">${dangers}</div>
+${history}`;
+}
+
+/** An admin who may not read the history sees the rest of the page all the same. */
+async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
+  const shown = await history.of(record, MAX_CHANGES).catch((error: unknown) => {
+    const reason = awsReason(error);
+    if (reason === undefined) throw error;
+    return `It cannot be read. ${reason}.`;
+  });
+  return markup`<section class="card"><h2>Latest changes</h2>
+${typeof shown === 'string' ? shown : table('Latest changes', ['When', 'Who', 'What'], shown.map(historyCells))}</section>`;
 }
 
 /** `/keys/new`. */
@@ -73,7 +92,7 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
   onForm(
     app,
     '/keys/new',
-    async (c, texts) => showDone(c, site, await run(site.target, parseInputs(inputs, texts), ''), '/keys'),
+    async (c, texts) => showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys'),
     showForm,
     again,
   );

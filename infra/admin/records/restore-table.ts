@@ -11,7 +11,7 @@ import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import type { TableName } from '../../stages.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
-import { restoredKey } from '../keys/restored-key.ts';
+import { restoration, restoredKey } from '../keys/restored-key.ts';
 import type { Target } from '../target.ts';
 import type { OnProgress } from './record-kinds.ts';
 
@@ -62,6 +62,7 @@ export async function restoreTable(target: Target, table: TableName, options: Re
       if (!dryRun) await inTurn();
       if (!dryRun && item) await client.send(new PutCommand({ ...put, Item: item }));
       else if (!dryRun) await client.send(new DeleteCommand({ ...put, Key: keyOf({ ...before }) }));
+      if (!dryRun && item && table === 'keys') await target.history.put(restoration(item));
       done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -9,6 +9,8 @@ import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { targetOption } from '../../../infra/admin/target-options.ts';
 import { withTarget } from '../../../infra/admin/text-format.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';
 import { HostClock } from '../../support/host-clock.ts';
 import { aKey } from '../../support/tables.ts';
@@ -23,9 +25,16 @@ describe('an input', () => {
 
   test.each<[keyof typeof inputs, string, unknown]>([
     ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
+    [
+      'reason',
+      ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02 ',
+      '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02',
+    ],
     ['grace', '30m', 1_800_000],
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
+    ['expires', '2030-12-31T04:05:06.789Z', Date.parse('2030-12-31T04:05:06.789Z')],
+    ['expires', 'never', NEVER],
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
     ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],
@@ -39,7 +48,10 @@ describe('an input', () => {
     ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
     ['for', 'It must be a length of time such as', ['0s']],
     ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
-    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
+    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31\n', '189345']],
+    ['expires', 'or never', ['2030-12-31T18:00', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00', 'Never']],
+    ['reason', 'It must not have a token in it', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
+    ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
     [
       'perMinute',
       'It must be a whole number from 1 to 48,000.',

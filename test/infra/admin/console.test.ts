@@ -94,7 +94,12 @@ describe('A form of a key', () => {
   });
 
   test.each<[string, Record<string, string>, string, object]>([
-    ['suspend', { for: '1h' }, 'Refuses a key from the next request on', { suspendedByAdmin: true }],
+    [
+      'suspend',
+      { for: '1h', reason: 'not paid' },
+      'Refuses a key from the next request on',
+      { suspendedByAdmin: true },
+    ],
     ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are refused at once, before their user', {}],
     ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key goes on with reports/', {}],
     ['revoke', {}, 'refused for good, with all 2 tokens. Nothing takes this back', { revoked: true }],
@@ -120,6 +125,25 @@ describe('A form of a key', () => {
     expect((await record()).revision).toBeGreaterThan(asked.revision);
     // The question, and what is done, loaded again.
     expect((await visitor.get(path)).headers.get('Location')).toBe(`${BASE}/keys/${before.keyId}`);
+  });
+
+  test('that edits one changes what is entered, and leaves the rest', async () => {
+    await visitor.create('acme');
+    const { keyId } = await record();
+    const edit = (fields: Record<string, string>) => visitor.post(`/keys/${keyId}/edit`, fields);
+    await edit({ name: '', expires: '2030-12-31' });
+    expect(await visitor.page(`/keys/${keyId}`)).toMatch(/id="edit-name"[^>]* value="acme"/);
+    expect(await record()).toMatchObject({ name: 'acme', expiresAtMs: Date.UTC(2030, 11, 31) });
+    await edit({ name: '<b>', expires: 'never' });
+
+    expect(await record()).toMatchObject({ name: '<b>' });
+    expect(await record()).not.toHaveProperty('expiresAtMs');
+    expect(await visitor.page(`/keys/${keyId}`)).toMatch(
+      /<td>ann<\/td><td>name acme → &lt;b&gt;; expires 2030-12-31 00:00 UTC → never<\/td>/,
+    );
+    expect(await (await edit({ expires: '2001-01-01' })).text()).toContain('It must lie in the future.');
+    const withToken = await visitor.post(`/keys/${keyId}/suspend`, { reason: 'see psk_0123456789' });
+    expect(await withToken.text()).toContain('It must not have a token in it');
   });
 
   test('that is sent twice says what is so already', async () => {
@@ -148,6 +172,19 @@ describe('A form of a key', () => {
     }
     expect(await names()).toEqual([]);
   });
+});
+
+test('An admin who may not read the history sees the rest of the page of a key', async () => {
+  await visitor.create('acme');
+  const { keyId } = await record();
+  const error = Object.assign(new Error('No'), { name: 'AccessDeniedException', $metadata: {} });
+  const page = await world.run(
+    () => visitor.page(`/keys/${keyId}`),
+    (perform, name) => (name === 'QueryCommand' ? Promise.reject(error) : perform()),
+  );
+
+  expect(page).toContain('It cannot be read. AWS could not be used: No (AccessDeniedException).');
+  expect(page).toContain('What can be done');
 });
 
 test('A key that there is not is said on a page', async () => {

@@ -3,7 +3,6 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { keyView, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { dailyUsage } from '../../../infra/admin/usage.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
@@ -19,19 +18,6 @@ afterAll(() => world.close());
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
 const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
-
-test('A key has the tokens that work, the oldest first', () => {
-  const tokens = {
-    ...tokenEntry('newer', { label: 'reports', access: 'read', until: NOW + 1, pending: true }, NOW),
-    ...tokenEntry('ended', { label: 'ended', until: NOW }, NOW - 1),
-    ...tokenEntry('older', {}, NOW - 1_000),
-  };
-
-  expect(keyView(aKey({ tokens }), NOW).tokens).toMatchObject([
-    { name: 'main/lder', label: 'main', until: null, neverShown: false },
-    { label: 'reports', until: '2026-11-21T12:30:45.001Z', neverShown: true },
-  ]);
-});
 
 test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],

@@ -177,6 +177,8 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
         suspendedByAdmin: true,
       });
       expect(await found(gone.recordId)).not.toHaveProperty('keyId');
+      const what = ['restored from a backup'];
+      expect(await target.history.of(gone, 9)).toMatchObject([{ who: 'ann', what }]);
       expect(await found(there.recordId)).toMatchObject({ revoked: true, keyId: there.keyId });
     });
 

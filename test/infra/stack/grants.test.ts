@@ -45,6 +45,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
     'KeySyncFunction',
     [
       ...onTable('Keys', 'Scan', 'GetItem', 'UpdateItem'),
+      ...onTable('History', 'PutItem'),
       ...onGateway('GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'),
       ...onGateway('POST', '/apikeys', '/usageplans/*/keys'),
       ...onGateway('PATCH', '/apikeys/*'),
