@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
 import { createAction, type Done } from '../key-actions.ts';
-import { curlWith, planOfToken, tokenText } from '../key-sentences.ts';
+import { curlWith, planOfToken, revokedText, tokenText } from '../key-sentences.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
 import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
 import { dailyUsage, type Usage } from '../usage.ts';
@@ -36,9 +36,8 @@ function usageContent({ id, name, perDay, days }: Usage): Html {
 ${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
 }
 
-function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
-  const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
-  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+function content(view: KeyView, forms: readonly (readonly Html[])[]): Html {
+  const { id, name, plan, created, lastUsed, expires } = view;
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
 ${facts({
@@ -48,7 +47,14 @@ ${facts({
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
 })}
-<section class="gauges" data-live="keys/${id}" data-seconds="5">
+${view.state === 'revoked' ? markup`<p>${revokedText(view)}</p>` : useAndActions(view, forms)}`;
+}
+
+/** What a key that is not revoked does, and what can be done to it. */
+function useAndActions(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
+  const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
+  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+  return markup`<section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
 <p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
