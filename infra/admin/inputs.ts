@@ -118,10 +118,15 @@ function parsePlan(text: string): PlanId {
   throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
 }
 
+/** A character that can be seen: none that is a space, a mark on another, or shown as nothing, as U+2800 is too. */
+const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 function parseName(text: string): string {
   const name = text.trim();
-  if (name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_BYTES} bytes of text, without control characters.`);
+  if (VISIBLE.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
+  throw new InvalidArgumentError(
+    `It must be 1 to ${MAX_NAME_BYTES} bytes of visible text, without control characters.`,
+  );
 }
 
 function parseLabel(text: string): string {

@@ -8,6 +8,10 @@ export function stateText({ state, suspendedUntil }: KeyView): string {
   return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
 }
 
+/** What a revoked key has instead of tokens. */
+export const revokedText = ({ forgotten }: KeyView): string =>
+  `All its tokens are ended.${forgotten === null ? '' : ` The key is forgotten after ${formatTime(forgotten)}.`}`;
+
 /** What a token may do, and until when. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
   const parts = [access === 'full' ? 'reads and changes' : 'reads only'];

@@ -182,6 +182,9 @@ describeInBrowser('The console in a browser', () => {
     const buffer = Buffer.from('petId,quantity,status\n101,3,available\n');
     await page.getByLabel('File').setInputFiles({ name: 'stock.csv', mimeType: 'text/csv', buffer });
     await press('Import');
+    await page.getByRole('heading', { name: 'Import?' }).waitFor();
+    await check('a question about an import');
+    await press('Import');
     expect(await note()).toBe(`Imported 1 stock entry from stock.csv into ${host.origin}.`);
     const downloading = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download .csv' }).click();

@@ -2,7 +2,7 @@ import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
-import { curlWith, historyCells, planOfToken, stateText, tokenText } from '../key-sentences.ts';
+import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../key-sentences.ts';
 import type { FoundToken, KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
@@ -38,6 +38,7 @@ export function keyText(view: KeyView): string {
     'This minute': `${formatNumber(view.usedThisMinute)} of ${formatNumber(view.perMinute)} requests`,
     Today: `${formatNumber(view.usedToday)} of ${formatNumber(view.perDay)} requests`,
   });
+  if (view.state === 'revoked') return `${facts}\n\n${revokedText(view)}`;
   const tokens = table(
     ['token', 'since (UTC)', 'may'],
     view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),

@@ -36,7 +36,7 @@ export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string
     return markup`<section class="card"><h3>${title}</h3><p>${sentence(effect)}</p>
 ${site.form(`/keys/${view.id}/${name}`, button, inputs)}</section>`;
   };
-  const fitting = Object.entries(keyActions).filter(([, { suits }]) => suits(view));
+  const fitting = Object.entries(keyActions).filter(([, { suits }]) => view.state !== 'revoked' && suits(view));
   return [false, true].map((isDanger) => fitting.filter(([name]) => dangers.has(name) === isDanger).map(card));
 }
 

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { awsReason } from '../admin-error.ts';
 import { createAction, type Done } from '../key-actions.ts';
-import { curlWith, historyCells, planOfToken, tokenText } from '../key-sentences.ts';
+import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../key-sentences.ts';
 import { findRecord } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
@@ -43,9 +43,8 @@ function usageContent({ id, name, perDay, days }: Usage): Html {
 ${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
 }
 
-function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[], history: Html): Html {
-  const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
-  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+function content(view: KeyView, forms: readonly (readonly Html[])[], history: Html): Html {
+  const { id, name, plan, created, lastUsed, expires } = view;
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
 ${facts({
@@ -55,7 +54,15 @@ ${facts({
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
 })}
-<section class="gauges" data-live="keys/${id}" data-seconds="5">
+${view.state === 'revoked' ? markup`<p>${revokedText(view)}</p>` : useAndActions(view, forms)}
+${history}`;
+}
+
+/** What a key that is not revoked does, and what can be done to it. */
+function useAndActions(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
+  const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
+  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+  return markup`<section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
 <p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
@@ -63,8 +70,7 @@ ${facts({
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
 <h2>Actions that cut off the customer</h2>
-<div class="cards pairs dangers">${dangers}</div>
-${history}`;
+<div class="cards pairs dangers">${dangers}</div>`;
 }
 
 /** An admin who may not read the history sees the rest of the page all the same. */

@@ -36,7 +36,9 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** Null where it is not suspended, or until it is resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
     /** Those that work, the oldest first. */
-    tokens: workingTokens(key, now).map(tokenView),
+    tokens: key.revoked ? [] : workingTokens(key, now).map(tokenView),
+    /** When a revoked key is deleted; null for all others. */
+    forgotten: key.purgeAt === undefined ? null : timeText(key.purgeAt * 1_000),
     /** Whether API Gateway has all of this. */
     applied: key.unappliedSince === undefined,
   };

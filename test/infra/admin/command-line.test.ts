@@ -43,7 +43,11 @@ describe('an input', () => {
   });
 
   test.each<[keyof typeof inputs, string, string[]]>([
-    ['name', 'It must be 1 to 100 bytes', ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
+    [
+      'name',
+      'It must be 1 to 100 bytes',
+      ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b', '\u200b\u2060 \u3164\u2800\u0301'],
+    ],
     ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'ü'.repeat(7), 'a b', 'a\u0007']],
     ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
     ['for', 'It must be a length of time such as', ['0s']],

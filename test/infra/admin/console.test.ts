@@ -156,6 +156,9 @@ describe('A form of a key', () => {
 
     expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);
     expect(await revoke()).toBe(`acme (${keyId}) is revoked already.`);
+    const page = await visitor.page(`/keys/${keyId}`);
+    expect(page).toMatch(/<p>All its tokens are ended\. The key is forgotten after 20/);
+    expect(page).not.toMatch(/<form|<meter|reads and changes/);
   });
 
   test('that AWS refuses says so on a page, with what to do', async () => {
@@ -197,9 +200,10 @@ test('A key that there is not is said on a page', async () => {
 describe('The page of the stock', () => {
   const database = new EmbeddedDatabase();
   let target: Target;
+  let stock: StockTable;
 
   beforeAll(async () => {
-    const stock = await StockTable.create(database.client);
+    stock = await StockTable.create(database.client);
     const few = [anEntry(3, 10, 'sold'), anEntry(20, 11, 'sold'), anEntry(100, 2, 'pending')];
     await stock.putAll([...few, ...Array.from({ length: 60 }, (_, index) => anEntry(200 + index, 500 + index))]);
     const tables = { ...world.target.tables, stock: stock.name };
@@ -225,7 +229,7 @@ describe('The page of the stock', () => {
     expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(page)?.[1]).toBe(next);
   });
 
-  test('names the wrong row of a file, and reads one of nothing else not to its end', async () => {
+  test('names the wrong row of a file, shows what a good one changes, and writes what is still as shown', async () => {
     const importRows = async (...rows: string[]) => {
       const form = new FormData();
       form.set('file', new File(['petId,quantity,status\n', ...rows], 'stock.csv'));
@@ -240,5 +244,16 @@ describe('The page of the stock', () => {
       'After 20 wrong rows the file was not read further. Nothing was written.',
     );
     expect(await visitor.page('/stock?petId=3')).toContain('<td>10</td>');
+
+    const shown = await importRows('1,5,sold\n', '3,1,sold\n', '20,4,pending\n', '100,2,pending\n');
+    expect(shown).toContain('1 new, 2 changed, 1 the same.');
+    expect(shown).toMatch(/<li>petId 3: quantity 10 → 1<\/li><li>petId 20: quantity 11 → 4, status sold → pending</);
+    expect(await visitor.page('/stock?petId=3')).toContain('<td>10</td>');
+    await stock.putAll([anEntry(3, 9, 'sold')]);
+    const [, confirmed = ''] = /name="confirmed" value="(.*?)"/.exec(shown) ?? [];
+    const done = await (await visitor.post('/stock/import', { confirmed })).text();
+    expect(done).toMatch(/Imported 2 stock entries .*1 new, 1 changed.*<li>3 was changed meanwhile, and is left</);
+    expect(await visitor.page('/stock?petId=3')).toContain('<td>9</td>');
+    expect(await (await visitor.post('/stock/import', { confirmed })).text()).toContain('Choose the file again');
   });
 });
