@@ -3,40 +3,29 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { createAction, type Done } from '../key-actions.ts';
 import { curlWith, planOfToken, tokenText } from '../key-sentences.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
-import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
-import { dailyUsage, type Usage } from '../usage.ts';
+import { formatTime, timeOrNever } from '../text-format.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
 import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
-
-const DAYS = 30;
+import { usagePictures } from './usage-picture.ts';
 
 /** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
+  const picture = usagePictures(target);
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
     const view = await showKey(target, c.req.param('id') ?? '');
     const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
-    return site.show(c, page, content(view, cardForms(site, view, sent, sentTo)));
+    const { id, usedToday, perDay, created, state } = view;
+    const usage = state === 'revoked' ? undefined : await picture({ keyId: id, usedToday, limit: perDay, created });
+    return site.show(c, page, content(view, usage, cardForms(site, view, sent, sentTo)));
   };
   app.get('/keys/:id', (c) => show(c));
   addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
-  app.get('/keys/:id/usage', async (c) => {
-    const usage = await dailyUsage(target, c.req.param('id'), DAYS);
-    return site.show(c, { title: usage.name, part: 'keys' }, usageContent(usage));
-  });
 }
 
-function usageContent({ id, name, perDay, days }: Usage): Html {
-  const rows = days
-    .toReversed()
-    .map(({ date, requests }) => [date, formatNumber(requests), percent(requests / perDay)]);
-  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>Requests a day</h1>
-${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
-}
-
-function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
+function content(view: KeyView, usage: Html | undefined, [forms, dangers]: readonly (readonly Html[])[]): Html {
   const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
   const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
@@ -51,7 +40,7 @@ ${facts({
 <section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
-<p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
+${usage}
 <section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'May'], tokens)}</section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
