@@ -152,17 +152,20 @@ describe('In the life of a key', () => {
     expect(await admin.output('keys', 'resume', id)).toBe('acme is not suspended: it is active.\n');
   });
 
-  test('usage shows its days: today as counted, earlier ones as API Gateway has metered them', async () => {
+  test('usage draws its days: today as counted, earlier ones as API Gateway has metered them', async () => {
     await statusesOf(second, second);
     clock.moveTo(clock.now + DAY_MS);
     await statusesOf(second);
 
     expect((await admin.output('usage', id, '--days', '2')).split('\n')).toEqual([
-      'day (UTC)\trequests\tof 10,000',
-      expect.stringMatching(new RegExp(`^${dateOf(clock.now - DAY_MS)}\t\\d+\t0\\.\\d %$`)),
-      `${dateOf(clock.now)}\t1\t0.0 %`,
+      'day (UTC)\trequests\t',
+      expect.stringMatching(new RegExp(`^${dateOf(clock.now - DAY_MS)}\t\\d+\t█{32}$`)),
+      expect.stringMatching(new RegExp(`^${dateOf(clock.now)}\t1\t█+$`)),
+      '',
+      expect.stringMatching(/^Today 1, in 2 days \d+, most \d+ on .* The limit is 10,000 a day\. It is far beyond/),
       '',
     ]);
+    expect(await admin.output('usage')).toContain(`${id}\tacme\tpro\t1\t9,999\n`);
   });
 
   test('revoke asks first, and refuses it from the very next request', async () => {

@@ -7,43 +7,36 @@ import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../
 import { findRecord } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
-import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
-import { dailyUsage, type Usage } from '../usage.ts';
+import { formatTime, timeOrNever } from '../text-format.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
 import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
+import { usagePictures } from './usage-picture.ts';
 
-const DAYS = 30;
 const MAX_CHANGES = 20;
 
 /** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
+  const picture = usagePictures(target);
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
     const record = await findRecord(target, c.req.param('id') ?? '');
     const view = keyView(record);
     const history = await historySection(target, record);
     const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
-    return site.show(c, page, content(view, cardForms(site, view, sent, sentTo), history));
+    if (view.state === 'revoked')
+      return site.show(c, page, content(view, markup`<p>${revokedText(view)}</p>`, history));
+    const { id, usedToday, perDay, created } = view;
+    const usage = await picture({ keyId: id, usedToday, limit: perDay, created });
+    const rest = useAndActions(view, usage, cardForms(site, view, sent, sentTo));
+    return site.show(c, page, content(view, rest, history));
   };
   app.get('/keys/:id', (c) => show(c));
   addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
-  app.get('/keys/:id/usage', async (c) => {
-    const usage = await dailyUsage(target, c.req.param('id'), DAYS);
-    return site.show(c, { title: usage.name, part: 'keys' }, usageContent(usage));
-  });
 }
 
-function usageContent({ id, name, perDay, days }: Usage): Html {
-  const rows = days
-    .toReversed()
-    .map(({ date, requests }) => [date, formatNumber(requests), percent(requests / perDay)]);
-  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>Requests a day</h1>
-${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
-}
-
-function content(view: KeyView, forms: readonly (readonly Html[])[], history: Html): Html {
+function content(view: KeyView, rest: Html, history: Html): Html {
   const { id, name, plan, created, lastUsed, expires } = view;
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
@@ -54,18 +47,18 @@ ${facts({
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
 })}
-${view.state === 'revoked' ? markup`<p>${revokedText(view)}</p>` : useAndActions(view, forms)}
+${rest}
 ${history}`;
 }
 
 /** What a key that is not revoked does, and what can be done to it. */
-function useAndActions(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
+function useAndActions(view: KeyView, usage: Html, [forms, dangers]: readonly (readonly Html[])[]): Html {
   const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
   const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
   return markup`<section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
-<p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
+${usage}
 <section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'May'], tokens)}</section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>

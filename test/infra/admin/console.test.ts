@@ -4,7 +4,8 @@ import type { Target } from '../../../infra/admin/target.ts';
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { BASE, ORIGIN, Visitor } from './console-visitor.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { aUsagePlan } from '../../support/gateway-records.ts';
+import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
 import { aKey, anEntry, StockTable } from '../../support/tables.ts';
 
@@ -42,8 +43,51 @@ test('The overview adds up what keys did, and names those that are close to a li
   const page = await visitor.page('/overview');
   const close = page.split('aria-label="Keys close to a limit"')[1]?.split('</table>')[0] ?? '';
 
-  expect([...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text)).toEqual(['954', '4', '6', '2 of 3']);
+  const figures = [...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text);
+  expect(figures.slice(0, 4)).toEqual(['954', '4', '6', '2 of 3']);
   expect(close.match(/href="keys\/\w"/g)).toEqual(['href="keys/b"']);
+});
+
+const yesterday = Date.now() - 86_400_000;
+const date = new Date(yesterday).toISOString().slice(0, 10);
+
+test('The page of a key draws its days with the limit of a day; without API Gateway it says so, and is there', async () => {
+  const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 50, createdAt: yesterday };
+  for (const keyId of ['a', 'b']) await world.issue(aKey({ keyId, name: keyId, revision: 1, ...used }), 'free');
+  for (let count = 0; count < 200; count++) world.records.countRequest(date, 'free', 'a');
+  const page = await visitor.page('/keys/a');
+
+  // Of a top of 1,000, which is the limit.
+  expect([...page.matchAll(/<rect [^>]+height="([\d.]+)"><title>(.+?)</g)].map(([, ...bar]) => bar)).toEqual([
+    ['20', `${date}: 200`],
+    ['5', expect.stringMatching(/: 50$/)],
+  ]);
+  expect(page).toContain('Line: limit 1,000 a day<');
+  expect(page).toMatch(/<dt>2 days<\/dt><dd>250<.*<dd>200 <small>on/);
+  const error = Object.assign(new Error('No'), { name: 'ServiceUnavailableException', $metadata: {} });
+  const down = await world.run(
+    () => visitor.page('/keys/b'),
+    (perform, name) => (name === 'GetUsagePlansCommand' ? Promise.reject(error) : perform()),
+  );
+  expect(down).toContain('AWS could not be used: No (ServiceUnavailableException). The requests of earlier days');
+  expect(down).toContain('Suspend');
+});
+
+test('The overview draws the days of all keys, asks for them once a minute, and says where that is not all', async () => {
+  for (const plan of ['free', 'pro'] as const) {
+    await world.issue(aKey({ keyId: plan, plan, revision: 1 }), plan);
+    world.records.countRequest(date, plan, plan);
+  }
+  let calls = 0;
+  const count: Interception = (perform, name) => ((calls += Number(name === 'GetUsageCommand')), perform());
+  for (let load = 0; load < 2; load++)
+    expect(await world.run(() => visitor.page('/overview'), count)).toContain(`<title>${date}: 2</title>`);
+  expect(calls).toBe(4);
+
+  for (let at = 0; at < 22; at++) world.records.putUsagePlan(aUsagePlan({ id: `more-${at}` }));
+  visitor = await new Visitor(world.target).letIn();
+  expect(await world.run(() => visitor.page('/overview'), count)).toContain('Not all keys');
+  expect(calls).toBe(4 + 25);
 });
 
 /** The keys in the list at a query. */
