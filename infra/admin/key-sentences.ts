@@ -1,6 +1,6 @@
 import type { HistoryRow } from '../../shared/key-registry/key-history.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import type { KeyView, TokenView } from './keys/key-view.ts';
+import type { FoundToken, KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
 import { limitsText, formatTime } from './text-format.ts';
 
@@ -43,3 +43,10 @@ export const planOfToken = (token: NewToken): string => `is on ${plans[token.pla
 
 export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
+
+export function foundTokenText({ key, token }: FoundToken): string {
+  const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
+  if (!token) return `${owner}, but it has ended, or was never issued.`;
+  const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
+  return `${owner}: its token ${token.name} works (${tokenText(token)}).${refused}`;
+}

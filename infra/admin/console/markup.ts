@@ -113,9 +113,9 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
-/** A form that filters the rows of its page. */
-export const filters = (fields: readonly Field[], query: Sent['values']): Html =>
-  markup`<form class="filters" role="search">
+/** A form that filters the rows of its page. @param attributes of the form, such as how it is sent */
+export const filters = (fields: readonly Field[], query: Sent['values'], attributes?: Html): Html =>
+  markup`<form class="filters" role="search" ${attributes ?? ''}>
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
 /** How much of a limit is used, as a bar and in numbers. */

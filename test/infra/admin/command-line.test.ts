@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText } from '../../../infra/admin/admin-error.ts';
-import { keyListText } from '../../../infra/admin/commands/key-output.ts';
+import { keyListCsv, keyListText } from '../../../infra/admin/commands/key-output.ts';
 import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
@@ -144,6 +144,16 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
   const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
   expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
+});
+
+test('A list of keys shows the day of those that have one name, and is no formula in a spreadsheet', () => {
+  const views = ['=1+1', 'acme', 'acme'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
+
+  expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n?){2}$/);
+  expect(keyListCsv(views).split('\n').slice(0, 2)).toEqual([
+    'id,name,plan,state,created,expires,lastUsed,perMinute,perDay,usedToday',
+    "k,'=1+1,free,active,1970-01-01T00:00:00.000Z,,,60,1000,0",
+  ]);
 });
 
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });

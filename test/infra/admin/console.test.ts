@@ -1,13 +1,11 @@
 import { tokenName } from '../../../shared/keys/key-record.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Target } from '../../../infra/admin/target.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { BASE, ORIGIN, Visitor } from './console-visitor.ts';
-import { EmbeddedDatabase } from '../../support/engines.ts';
+import { BASE, Visitor } from './console-visitor.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
-import { aKey, anEntry, StockTable } from '../../support/tables.ts';
+import { aKey } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
 let visitor: Visitor;
@@ -51,7 +49,7 @@ test('The overview adds up what keys did, and names those that are close to a li
 const yesterday = Date.now() - 86_400_000;
 const date = new Date(yesterday).toISOString().slice(0, 10);
 
-test('The page of a key draws its days with the limit of a day; without API Gateway it says so, and is there', async () => {
+test('The page of a key draws its days with the limit of a day; what cannot be read it says, and is there', async () => {
   const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 50, createdAt: yesterday };
   for (const keyId of ['a', 'b']) await world.issue(aKey({ keyId, name: keyId, revision: 1, ...used }), 'free');
   for (let count = 0; count < 200; count++) world.records.countRequest(date, 'free', 'a');
@@ -67,9 +65,10 @@ test('The page of a key draws its days with the limit of a day; without API Gate
   const error = Object.assign(new Error('No'), { name: 'ServiceUnavailableException', $metadata: {} });
   const down = await world.run(
     () => visitor.page('/keys/b'),
-    (perform, name) => (name === 'GetUsagePlansCommand' ? Promise.reject(error) : perform()),
+    (perform, name) => (/^(GetUsagePlans|Query)Command$/.test(name) ? Promise.reject(error) : perform()),
   );
   expect(down).toContain('AWS could not be used: No (ServiceUnavailableException). The requests of earlier days');
+  expect(down).toContain('It cannot be read. AWS could not be used: No (ServiceUnavailableException).');
   expect(down).toContain('Suspend');
 });
 
@@ -103,8 +102,27 @@ test('The list of keys is filtered and paged, whatever its query says', async ()
   expect(await idsAt('page=2')).toEqual(['k60', 'k61', 'pro']);
   for (const query of ['q=PRO', 'plan=pro', 'state=disabled&plan=constructor'])
     expect(await idsAt(query)).toEqual(['pro']);
-  expect(await idsAt('state=__proto__')).toEqual([]);
+  expect((await idsAt('state=__proto__')).length).toBe(50);
   expect((await idsAt('page=Infinity')).length).toBe(3);
+});
+
+test('The search takes a token to its key, and puts nothing like a token into an address', async () => {
+  const [token = ''] = (await (await visitor.create('acme')).text()).match(KEY_PATTERN) ?? [];
+  const { keyId = '' } = await record();
+  const search = (q: string) => visitor.post('/keys', { q, plan: 'free', state: '' });
+
+  const found = (await search(` ${token} `)).headers.get('Location') ?? '';
+  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=It\\+is\\+of\\+acme\\+.*\\+works\\+`));
+  expect(found).not.toContain(token);
+  expect((await search(token.slice(-4))).headers.get('Location')).toContain(`/keys?q=${token.slice(-4)}&plan=free`);
+  for (const wrong of [token.slice(0, -1), token.slice(5)]) {
+    const answer = await search(wrong);
+    expect({ status: answer.status, location: answer.headers.get('Location') }).toEqual({
+      status: 422,
+      location: null,
+    });
+    expect(await answer.text()).not.toContain(wrong);
+  }
 });
 
 describe('A form of a key', () => {
@@ -185,9 +203,6 @@ describe('A form of a key', () => {
     expect(await visitor.page(`/keys/${keyId}`)).toMatch(
       /<td>ann<\/td><td>name acme → &lt;b&gt;; expires 2030-12-31 00:00 UTC → never<\/td>/,
     );
-    expect(await (await edit({ expires: '2001-01-01' })).text()).toContain('It must lie in the future.');
-    const withToken = await visitor.post(`/keys/${keyId}/suspend`, { reason: 'see psk_0123456789' });
-    expect(await withToken.text()).toContain('It must not have a token in it');
   });
 
   test('that is sent twice says what is so already', async () => {
@@ -221,83 +236,9 @@ describe('A form of a key', () => {
   });
 });
 
-test('An admin who may not read the history sees the rest of the page of a key', async () => {
-  await visitor.create('acme');
-  const { keyId } = await record();
-  const error = Object.assign(new Error('No'), { name: 'AccessDeniedException', $metadata: {} });
-  const page = await world.run(
-    () => visitor.page(`/keys/${keyId}`),
-    (perform, name) => (name === 'QueryCommand' ? Promise.reject(error) : perform()),
-  );
-
-  expect(page).toContain('It cannot be read. AWS could not be used: No (AccessDeniedException).');
-  expect(page).toContain('What can be done');
-});
-
 test('A key that there is not is said on a page', async () => {
   const answer = await visitor.get('/keys/nope');
 
   expect(answer.status).toBe(404);
   expect(await answer.text()).toContain('There is no such key. It was revoked, or never made.');
-});
-
-describe('The page of the stock', () => {
-  const database = new EmbeddedDatabase();
-  let target: Target;
-  let stock: StockTable;
-
-  beforeAll(async () => {
-    stock = await StockTable.create(database.client);
-    const few = [anEntry(3, 10, 'sold'), anEntry(20, 11, 'sold'), anEntry(100, 2, 'pending')];
-    await stock.putAll([...few, ...Array.from({ length: 60 }, (_, index) => anEntry(200 + index, 500 + index))]);
-    const tables = { ...world.target.tables, stock: stock.name };
-    target = { ...world.target, documents: database.client, tables };
-  });
-  beforeEach(async () => {
-    visitor = await new Visitor(target).letIn();
-  });
-
-  test.each([
-    ['', ['3:10', '20:11', '100:2', '200:500'], 'after=246'],
-    ['after=246', ['247:547'], undefined],
-    ['status=sold', ['3:10', '20:11'], undefined],
-    ['petId=+20+', ['20:11'], undefined],
-    ['petId=dog', [], undefined],
-    ['status=__proto__&after=x', ['3:10'], 'after=246'],
-  ])('shows the pets of %j', async (query, first, next) => {
-    const page = await visitor.page(`/stock?${query}`);
-    const rows = [...page.matchAll(/<tr><td>(\d+)<\/td><td>(\d+)<\/td>/g)].map(([, id, count]) => `${id}:${count}`);
-
-    expect(rows.slice(0, first.length)).toEqual(first);
-    expect(rows.length > 0).toBe(first.length > 0);
-    expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(page)?.[1]).toBe(next);
-  });
-
-  test('names the wrong row of a file, shows what a good one changes, and writes what is still as shown', async () => {
-    const importRows = async (...rows: string[]) => {
-      const form = new FormData();
-      form.set('file', new File(['petId,quantity,status\n', ...rows], 'stock.csv'));
-      const init = { method: 'POST', body: form };
-      return (await visitor.request(`${BASE}/stock/import`, { Origin: ORIGIN }, init)).text();
-    };
-    const wrong = await importRows('3,1,sold\n', '20,-1,sold\n');
-
-    expect(wrong).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not -1');
-    // All rows at once would take half a minute.
-    expect(await importRows('x\n'.repeat(500_000))).toContain(
-      'After 20 wrong rows the file was not read further. Nothing was written.',
-    );
-    expect(await visitor.page('/stock?petId=3')).toContain('<td>10</td>');
-
-    const shown = await importRows('1,5,sold\n', '3,1,sold\n', '20,4,pending\n', '100,2,pending\n');
-    expect(shown).toContain('1 new, 2 changed, 1 the same.');
-    expect(shown).toMatch(/<li>petId 3: quantity 10 → 1<\/li><li>petId 20: quantity 11 → 4, status sold → pending</);
-    expect(await visitor.page('/stock?petId=3')).toContain('<td>10</td>');
-    await stock.putAll([anEntry(3, 9, 'sold')]);
-    const [, confirmed = ''] = /name="confirmed" value="(.*?)"/.exec(shown) ?? [];
-    const done = await (await visitor.post('/stock/import', { confirmed })).text();
-    expect(done).toMatch(/Imported 2 stock entries .*1 new, 1 changed.*<li>3 was changed meanwhile, and is left</);
-    expect(await visitor.page('/stock?petId=3')).toContain('<td>9</td>');
-    expect(await (await visitor.post('/stock/import', { confirmed })).text()).toContain('Choose the file again');
-  });
 });

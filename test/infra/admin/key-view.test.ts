@@ -1,9 +1,10 @@
 import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
-import { keyView, showKey } from '../../../infra/admin/keys/key-view.ts';
+import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { dailyUsage } from '../../../infra/admin/usage.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
@@ -98,6 +99,26 @@ describe('A key is found', () => {
   });
 });
 
+const TOKEN = generateToken();
+const days = (count: number) => ({ expiresAtMs: Date.now() + count * 86_400_000 });
+
+test.each<[KeySelection, string[]]>([
+  [{}, ['a', 'b', 'c']],
+  [{ state: 'revoked' }, ['old']],
+  [{ state: 'suspended', plan: 'free' }, ['b']],
+  [{ state: 'expiring' }, ['b']],
+  [{ search: TOKEN.slice(-4) }, ['c']],
+  [{ search: TOKEN.slice(-5) }, []],
+  [{ search: TOKEN }, ['c']],
+])('The list of keys has those of %j', async (selection, ids) => {
+  await put('a', 'Acme', days(15));
+  await put('b', 'Beta', { ...days(13), suspendedUntil: NEVER });
+  await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
+  await put('old', 'Acme', { ...REVOKED, ...days(1) });
+
+  expect((await listKeys(target, selection)).map(({ id }) => id)).toEqual(ids);
+});
+
 test.each(['k1', 'Acme'])(
   'A revoked key is shown, by its id and its name, and no command changes it: %s',
   async (text) => {
@@ -110,7 +131,7 @@ test.each(['k1', 'Acme'])(
 );
 
 test.each([
-  ['that several have', 'acme', /^4 keys have the name acme\. Name one by its id: a\d, a\d, a\d …$/],
+  ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, made 1970-01-01\), a\d .* …$/],
   ['that none has', 'Beta Pest', 'There is no key Beta Pest. List the ids with: npm run admin -- keys list'],
   ['that is empty', ' ', 'There is no key without a name.'],
 ])('A name %s is refused, with what to do', async (_, text, message) => {
