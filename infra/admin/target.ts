@@ -140,8 +140,11 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
     if (error instanceof UnreachableError) throw new UnreachableError(`${error.message}${elsewhere}`, { cause: error });
     const reason = abortSignal.aborted ? `no answer within ${LONGEST_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
-    const hint = `Check the AWS credentials, AWS_REGION, and that the stack ${stackName} is deployed there`;
-    throw new AdminError(`Cannot reach the stage ${stage}: ${reason}. ${hint}; or leave out --stage.${elsewhere}`);
+    const profile = process.env.AWS_PROFILE ?? 'default';
+    const hint = `Check the AWS credentials (profile ${profile}), AWS_REGION, and that the stack ${stackName} is deployed`;
+    throw new AdminError(
+      `Cannot reach the stage ${stage}: ${reason}. Nothing was started. ${hint} there; or leave out --stage.${elsewhere}`,
+    );
   } finally {
     cloudFormation.destroy();
   }

@@ -81,11 +81,14 @@ function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: num
     ...records.map((record): [KeyRecord, LiveKey | undefined] => [record, byRecord.get(record.recordId)]),
     ...unknown.map((key): [undefined, LiveKey] => [undefined, key]),
   ];
-  return both.map(([record, live]) => ({
+  const items = both.map(([record, live]) => ({
     id: live?.keyId ?? (record ? idOf(record) : ''),
     live,
+    isListed: record?.revoked === false,
     step: reconcile(record, live, now),
   }));
+  // Neither revoked keys, nor those of other services: what is left counts as a list of the keys does.
+  return items.filter(({ isListed, step }) => isListed || step.kind !== 'leave');
 }
 
 /** The problem, where so many keys would be closed that a fault is more likely than an admin. */

@@ -36,14 +36,14 @@ export function layout({ title, place, base, address, part, note, failure }: Pag
 <meta name="color-scheme" content="light dark">
 ${base === undefined ? '' : markup`<base href="${base}/">`}
 <title>${title} · Pet Store Inventory</title>
-<link rel="icon" href="/icon.svg">
+<link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/console.css">
 <script src="/console.js" defer></script>
 </head>
 <body>
 <a class="skip" href="${address}#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="overview"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
+<a class="brand" href="overview"><img src="/favicon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
 ${
   place === undefined
     ? ''
@@ -125,12 +125,19 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${formatNumber(used)} / ${formatNumber(limit)}</span></span>`;
 }
 
-/** A table that scrolls in itself, by keyboard too. */
+const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
+
+/** A table that scrolls in itself, by keyboard too. Numbers, and their titles, are on the right. */
 export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
+  const side = (isRight: boolean): Html => (isRight ? markup` class="number"` : markup``);
+  const heads = titles.map((title, at) => {
+    const isRight = rows.some((cells) => isNumber(cells[at]));
+    return markup`<th scope="col"${side(isRight)}>${title}</th>`;
+  });
   const row = (cells: readonly (Html | string)[]): Html =>
-    markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>`;
+    markup`<tr>${cells.map((cell) => markup`<td${side(isNumber(cell))}>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
+<thead><tr>${heads}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
 
 /** A description of the command's help as a sentence. */

@@ -11,6 +11,8 @@ import { onForm, type Site } from './site.ts';
 /** `/stock/import` and `/stock/export`. @param show the page that they belong to */
 export function addStockFiles(app: Hono, site: Site, show: (c: Context, sent: Sent) => Promise<Response>): void {
   app.get('/stock', (c) => show(c, nothingSent));
+  // The response to a form, loaded again.
+  app.get('/stock/import', (c) => c.redirect(`${site.base}/stock`));
   let shown: { readonly id: string; readonly preview: ImportPreview } | undefined;
   const work = async (c: Context, { confirmed }: Sent['values']): Promise<Response> => {
     if (confirmed === undefined) {

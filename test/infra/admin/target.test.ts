@@ -80,7 +80,7 @@ function stackWith(names: readonly string[], ...more: readonly string[]): Promis
 describe('A stage on AWS', () => {
   const { env } = process;
   const hint =
-    'Check the AWS credentials, AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
+    'Nothing was started. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
 
   beforeEach(() => {
     // Nothing that would let the AWS SDK find credentials or a region.

@@ -79,6 +79,7 @@ test('A revoked key that is back in API Gateway is deleted there again, and its 
   expect(await sync()).toEqual(did({ applied: [`${key.keyId} (revoked)`] }));
   expect(registry.records.apiKeys).toEqual([]);
   expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: now / 1_000 + 30 * 86_400 });
+  expect((await registry.sync()).unchanged).toEqual([]);
 });
 
 test('A sync where nothing changed makes a call per 500 keys and one per usage plan, and writes nothing', async () => {
