@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
@@ -42,8 +41,16 @@ export interface ImportResult {
 export const countsText = ({ added, changed, same }: ImportPreview['counts']): string =>
   `${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(same)} the same.`;
 
+/** A record of the file that differs from what is stored. */
+interface Pending {
+  readonly id: string;
+  /** The item as it was compared; undefined where there was none. */
+  readonly before: Item | undefined;
+  readonly item: Item;
+}
+
 /**
- * Compares a file of records with the store.
+ * Compares a file of records with the store. What differs stays in memory.
  *
  * @param target found only once the file is known to be good
  * @throws AdminError listing the faults of the file
@@ -57,100 +64,66 @@ export async function previewImport<Entry>(
   const total = await checkedCount(source, kind);
   const store = await target();
   const counts = { added: 0, changed: 0, same: 0 };
-  /** Of the records that differ: a digest, as a file may have millions of rows. */
-  const shown = new Map<bigint, string>();
+  const pending: Pending[] = [];
   let largest: Difference[] = [];
-  let compared = 0;
-  onProgress(compared, total);
-  for await (const row of comparisons(source, kind, store)) {
-    counts[row.effect] += 1;
-    if (row.effect !== 'same') shown.set(row.id, row.digest);
-    if (row.effect === 'changed') {
-      const difference = differenceOf(row, kind);
-      if (largest.length < MAX_SHOWN || difference.size > (largest.at(-1)?.size ?? 0))
-        largest = [...largest, difference].toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
+  for await (const entries of inBatches(entriesOf(source, kind), READ_SIZE)) {
+    const items = await storedItems(store, kind, entries);
+    for (const entry of entries) {
+      const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
+      const before = items.get(BigInt(id));
+      // By the schema of files, so that the fields of both are in one order.
+      const stored = v.safeParse(kind.schema, v.safeParse(kind.itemSchema, before).output);
+      const isSame = stored.success && recordToJson(stored.output) === recordToJson(entry);
+      counts[isSame ? 'same' : before ? 'changed' : 'added'] += 1;
+      if (!isSame) pending.push({ id, before, item });
+      if (before && !isSame)
+        largest.push(differenceOf(`${kind.idField} ${id}`, stored.success ? stored.output : undefined, entry));
     }
-    onProgress((compared += 1), total);
+    largest = largest.toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
+    onProgress(counts.added + counts.changed + counts.same, total);
   }
-  const write: ImportPreview['write'] = (onWritten) => writeShown(source, kind, store, shown, onWritten);
+  const write: ImportPreview['write'] = (onWritten) => writePending(source, kind, store, pending, onWritten);
   return { counts, largest: largest.map(({ text }) => text), write };
 }
 
-/** @param shown digests of the records that may be written, by id */
-async function writeShown<Entry>(
-  source: Source,
+async function writePending<Entry>(
+  { name }: Source,
   kind: RecordKind<Entry>,
   store: Target,
-  shown: ReadonlyMap<bigint, string>,
+  pending: readonly Pending[],
   onProgress: OnProgress = () => undefined,
 ): Promise<ImportResult> {
   const done = { added: 0, changed: 0 };
   const changedMeanwhile: string[] = [];
-  const write = async ({ id, effect, digest, before, item, key }: Comparison<Entry>): Promise<void> => {
-    if (effect === 'same') return;
-    const isAsShown = shown.get(id) === digest;
-    if (isAsShown && (await writeIfUnchanged(store.documents, kind.tableOf(store), key, before, item))) {
-      done[effect] += 1;
-      onProgress(done.added + done.changed, shown.size);
-    } else changedMeanwhile.push(String(id));
+  const write = async ({ id, before, item }: Pending): Promise<void> => {
+    if (!(await writeIfUnchanged(store.documents, kind.tableOf(store), before, item)))
+      return void changedMeanwhile.push(id);
+    done[before ? 'changed' : 'added'] += 1;
+    onProgress(done.added + done.changed, pending.length);
   };
   try {
-    await Readable.from(comparisons(source, kind, store)).forEach(write, { concurrency: CONCURRENT_WRITES });
+    await Readable.from(pending).forEach(write, { concurrency: CONCURRENT_WRITES });
   } catch (error) {
     throw new AdminError(
-      `The import stopped after ${formatNumber(done.added + done.changed)} of ${formatNumber(shown.size)} ` +
+      `The import stopped after ${formatNumber(done.added + done.changed)} of ${formatNumber(pending.length)} ` +
         `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes what is left.`,
     );
   }
   const written = counted(done.added + done.changed, ...kind.names);
   const effects = `${formatNumber(done.added)} new, ${formatNumber(done.changed)} changed`;
-  const message = `Imported ${written} from ${visible(source.name)} into ${store.place}: ${effects}.`;
-  return { ...done, changedMeanwhile, message };
+  return {
+    ...done,
+    changedMeanwhile,
+    message: `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`,
+  };
 }
 
-/** A record of a file beside the one that is stored. */
-interface Comparison<Entry> {
-  readonly id: bigint;
-  readonly effect: keyof ImportPreview['counts'];
-  readonly entry: Entry;
-  /** Undefined where there is none, or none that this release can read. */
-  readonly stored: Entry | undefined;
-  /** The item as it is, and as it is to be. */
-  readonly before: Item | undefined;
-  readonly item: Item;
-  readonly key: Item;
-  /** Of both records. */
-  readonly digest: string;
-}
-
-async function* comparisons<Entry>(
-  source: Source,
-  kind: RecordKind<Entry>,
-  store: Target,
-): AsyncGenerator<Comparison<Entry>> {
-  const { keyNames, itemSchema, schema } = kind;
-  const storedId = (item: Item): bigint => BigInt(v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']));
-  for await (const entries of inBatches(entriesOf(source, kind), READ_SIZE)) {
-    const rows = entries.map((entry) => {
-      const item = kind.toItem(entry);
-      return { entry, item, id: BigInt(kind.idOf(entry)), key: Object.fromEntries(keyNames.map((k) => [k, item[k]])) };
-    });
-    const keys = rows.map(({ key }) => key);
-    const found = await itemsOf(store.documents, kind.tableOf(store), keys);
-    const byId = new Map(found.map((item) => [storedId(item), item]));
-    for (const row of rows) {
-      const before = byId.get(row.id);
-      // By the schema of files, so that the fields of both are in one order.
-      const parsed = v.safeParse(schema, v.safeParse(itemSchema, before).output);
-      const stored = parsed.success ? parsed.output : undefined;
-      const texts = [
-        stored === undefined ? String(before && 'unreadable') : recordToJson(stored),
-        recordToJson(row.entry),
-      ];
-      const effect = before === undefined ? 'added' : texts[0] === texts[1] ? 'same' : 'changed';
-      yield { ...row, before, stored, effect, digest: hash('sha256', texts.join('\n'), 'base64url') };
-    }
-  }
+/** The items that records would replace, by id. */
+async function storedItems<Entry>(store: Target, kind: RecordKind<Entry>, entries: readonly Entry[]) {
+  const { keyNames } = kind;
+  const idOf = (item: Item): bigint => BigInt(v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']));
+  const keys = entries.map(kind.toItem).map((item) => Object.fromEntries(keyNames.map((name) => [name, item[name]])));
+  return new Map((await itemsOf(store.documents, kind.tableOf(store), keys)).map((item) => [idOf(item), item]));
 }
 
 interface Difference {
@@ -160,16 +133,14 @@ interface Difference {
 }
 
 /** `petId 7: quantity 3 → 10, status sold → available`. */
-function differenceOf<Entry>({ id, stored, entry }: Comparison<Entry>, { idField }: RecordKind<Entry>): Difference {
-  if (stored === undefined) return { size: Infinity, text: `${idField} ${id}: what is stored cannot be read` };
+function differenceOf(record: string, stored: unknown, entry: unknown): Difference {
+  if (stored === undefined) return { size: Infinity, text: `${record}: what is stored cannot be read` };
   const [before, after]: Record<string, unknown>[] = [Object(stored), Object(entry)];
   const fields = Object.keys({ ...before, ...after }).map((name) => ({ name, was: before?.[name], is: after?.[name] }));
   const changed = fields.filter(({ was, is }) => valueText(was) !== valueText(is));
-  const sizes = changed.map(({ was, is }) =>
-    typeof was === 'number' && typeof is === 'number' ? Math.abs(is - was) : 0,
-  );
+  const sizes = changed.map(({ was, is }) => (typeof is === 'number' ? Math.abs(is - Number(was ?? 0)) : 0));
   const texts = changed.map(({ name, was, is }) => `${name} ${short(valueText(was))} → ${short(valueText(is))}`);
-  return { size: sizes.reduce((sum, size) => sum + size, 0), text: `${idField} ${id}: ${texts.join(', ')}` };
+  return { size: sizes.reduce((sum, size) => sum + size, 0), text: `${record}: ${texts.join(', ')}` };
 }
 
 function valueText(value: unknown): string {

@@ -50,7 +50,7 @@ export async function restoreTable(target: Target, table: TableName, options: Re
     const item = after && table === 'keys' ? restoredKey(after, open) : after;
     const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
     if (after && !item) return void done.lost.push(id);
-    const isDone = dryRun || (await writeIfUnchanged(client, live, keyOf({ ...before }), before, item));
+    const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
     if (isDone) done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
     else done.changedMeanwhile.push(id);
     if (isDone && !dryRun && item && table === 'keys') await target.history.put(restoration(item));

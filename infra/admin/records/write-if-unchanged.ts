@@ -13,15 +13,15 @@ export const CONCURRENT_WRITES = 32;
  * Puts an item, or deletes it, unless it was changed since it was read. It waits for its turn.
  *
  * @param before as it was read; undefined: there was none
- * @param after undefined: it is deleted
+ * @param after undefined: it is deleted @param Key of an item that is deleted
  * @returns false where it was changed, and is left
  */
 export async function writeIfUnchanged(
   client: DynamoDBDocumentClient,
   TableName: string,
-  Key: Item,
   before: Item | undefined,
   after: Item | undefined,
+  Key: Item = {},
 ): Promise<boolean> {
   const write = { TableName, ...isStill(before, after) };
   await inTurn();
