@@ -89,44 +89,21 @@ export function withToday(days: readonly Day[], usedToday: number, created = '')
 }
 
 /** What stands beside a picture of days. */
-export function usageFigures(days: readonly Day[]): {
-  readonly today: number;
-  readonly total: number;
-  readonly peak: Day;
-} {
+export function usageFigures(days: readonly Day[]) {
   const today = days.at(-1) ?? { date: '', requests: 0 };
   const total = days.reduce((sum, { requests }) => sum + requests, 0);
   const peak = days.reduce((highest, day) => (day.requests >= highest.requests ? day : highest), today);
   return { today: today.requests, total, peak };
 }
 
-/**
- * What the top of a picture stands for, in requests. A limit above ten times the peak is drawn there, not to scale:
- * the bars would not be visible next to it.
- */
-export function usageScale(
-  days: readonly Day[],
-  limit = 0,
-): { readonly top: number; readonly isLimitToScale: boolean } {
-  const peak = Math.max(1, usageFigures(days).peak.requests);
-  const isLimitToScale = limit <= 10 * peak;
-  return { top: isLimitToScale ? Math.max(limit, peak) : 1.25 * peak, isLimitToScale };
-}
-
-/** A key by its requests today. */
-export interface BusyKey extends Pick<KeyView, 'id' | 'name' | 'plan' | 'usedToday' | 'perDay'> {
-  readonly leftToday: number;
-}
-
-/** The keys that made requests today, the busiest first. */
-export async function busyKeys(target: Target): Promise<BusyKey[]> {
-  return (await listKeys(target))
+/** The keys that made requests today, the busiest first, with what is left. */
+export const busyKeys = async (target: Target) =>
+  (await listKeys(target))
     .filter(({ usedToday }) => usedToday > 0)
     .toSorted((a, b) => b.usedToday - a.usedToday)
     .map(({ id, name, plan, usedToday, perDay }) => {
       return { id, name, plan, usedToday, perDay, leftToday: Math.max(0, perDay - usedToday) };
     });
-}
 
 const dateText = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { wholeNumberUpTo } from '../inputs.ts';
 import { counted, formatNumber } from '../text-format.ts';
-import { type BusyKey, busyKeys, dailyUsage, MAX_DAYS, type Usage, usageFigures, usageScale } from '../usage.ts';
+import { busyKeys, dailyUsage, MAX_DAYS, type Usage, usageFigures } from '../usage.ts';
 import { KEY_ARGUMENT, onService, outcome } from './options.ts';
 import { table } from './output.ts';
 
@@ -25,33 +25,19 @@ function usageText({ days, perDay }: Usage): string {
   const { today, total, peak } = usageFigures(days);
   const limit = `The limit is ${formatNumber(perDay)} a day.`;
   if (total === 0) return `No requests in ${counted(days.length, 'day')}. ${limit}`;
-  const { top, isLimitToScale } = usageScale(days, perDay);
-  const width = (requests: number): number => Math.ceil((BAR_WIDTH * requests) / top);
-  const rows = days.map(({ date, requests }) => {
-    const bar = '█'.repeat(width(requests));
-    const isBelow = isLimitToScale && requests < perDay;
-    return [date, formatNumber(requests), isBelow ? `${bar.padEnd(width(perDay))}│` : bar];
-  });
+  const bar = (requests: number): string => '█'.repeat(Math.ceil((BAR_WIDTH * requests) / peak.requests));
+  const rows = days.map(({ date, requests }) => [date, formatNumber(requests), bar(requests)]);
   const figures = `Today ${formatNumber(today)}, in ${counted(days.length, 'day')} ${formatNumber(total)}`;
-  const line = isLimitToScale ? ' It is the line beside the bars.' : ' It is far beyond the bars.';
-  return `${table(['day (UTC)', 'requests', ''], rows)}
-
-${figures}, most ${formatNumber(peak.requests)} on ${peak.date}. ${limit}${line}`;
+  const most = `most ${formatNumber(peak.requests)} on ${peak.date}`;
+  return `${table(['day (UTC)', 'requests', ''], rows)}\n\n${figures}, ${most}. ${limit}`;
 }
 
-function busyKeysText(keys: readonly BusyKey[]): string {
+function busyKeysText(keys: Awaited<ReturnType<typeof busyKeys>>): string {
   if (keys.length === 0) return 'No key has made a request today (UTC).';
-  const rows = keys
-    .slice(0, MAX_LISTED)
-    .map(({ id, name, plan, usedToday, leftToday }) => [
-      id,
-      name,
-      plan,
-      formatNumber(usedToday),
-      formatNumber(leftToday),
-    ]);
-  const more = keys.length - rows.length;
-  return (
-    table(['id', 'name', 'plan', 'today (UTC)', 'left'], rows) + (more > 0 ? `\n${counted(more, 'more key')}` : '')
-  );
+  const shown = keys.slice(0, MAX_LISTED);
+  const rows = shown.map(({ id, name, plan, usedToday, leftToday }) => {
+    return [id, name, plan, formatNumber(usedToday), formatNumber(leftToday)];
+  });
+  const more = keys.length > MAX_LISTED ? `\n${counted(keys.length - MAX_LISTED, 'more key')}` : '';
+  return table(['id', 'name', 'plan', 'today (UTC)', 'left'], rows) + more;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { awsReason } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { counted, formatNumber } from '../text-format.ts';
-import { type Day, type MeteredUsage, meteredUsage, usageFigures, usageScale, withToday } from '../usage.ts';
+import { type Day, type MeteredUsage, meteredUsage, usageFigures, withToday } from '../usage.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 
 const DAYS = 30;
@@ -54,11 +54,13 @@ function reasonOrThrow(error: unknown): string {
 
 const section = (content: Html): Html => markup`<section class="card"><h2>Requests a day</h2>${content}</section>`;
 
-function picture(days: readonly Day[], limit: number | undefined): Html {
+function picture(days: readonly Day[], limit = 0): Html {
   const { today, total, peak } = usageFigures(days);
   if (total === 0) return markup`<p class="quiet">No requests in ${counted(days.length, 'day')}.</p>`;
-  const { top, isLimitToScale } = usageScale(days, limit);
-  const line = isLimitToScale ? HEIGHT - (HEIGHT * (limit ?? 0)) / top : 0;
+  // Beside a limit far above them the bars would not be visible.
+  const hasLine = limit > 0 && limit <= 10 * peak.requests;
+  const top = hasLine ? Math.max(limit, peak.requests) : peak.requests;
+  const line = HEIGHT - (HEIGHT * limit) / top;
   const bars = days.map(({ date, requests }, day) => {
     const height = (HEIGHT * requests) / top;
     return markup`<rect x="${day + 0.1}" y="${HEIGHT - height}" width="0.8" height="${height}"><title>${date}: ${formatNumber(requests)}</title></rect>`;
@@ -68,14 +70,14 @@ function picture(days: readonly Day[], limit: number | undefined): Html {
     [counted(days.length, 'day')]: formatNumber(total),
     Peak: markup`${formatNumber(peak.requests)} <small>on ${peak.date}</small>`,
   };
-  const limitText = limit && `Line: limit ${formatNumber(limit)} a day${isLimitToScale ? '' : ', not to scale'}`;
+  const limitText = limit > 0 && `${hasLine ? 'Line: limit' : 'Limit'} ${formatNumber(limit)} a day`;
   const rows = days
     .filter(({ requests }) => requests > 0)
     .toReversed()
     .map(({ date, requests }) => [date, formatNumber(requests)]);
   return markup`${facts(figures)}
 <svg class="days" viewBox="0 0 ${Math.max(days.length, 7)} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Requests a day: the table below has the numbers">
-<line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${bars}${limit && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
-<p class="quiet"><span>${days[0]?.date}</span><span>${limitText}</span><span>${days.length > 6 ? 'today (UTC)' : ''}</span></p>
+<line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${bars}${hasLine && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
+<p class="quiet"><span>${days[0]?.date}</span><span>${limitText}</span><span>${days.length > 6 ? 'today' : ''}</span></p>
 <details><summary>As a table</summary>${table('Requests a day', ['Day (UTC)', 'Requests'], rows)}</details>`;
 }
