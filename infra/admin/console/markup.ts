@@ -129,13 +129,10 @@ const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string'
 
 /** A table that scrolls in itself, by keyboard too. Numbers, and their titles, are on the right. */
 export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
-  const side = (isRight: boolean): Html => (isRight ? markup` class="number"` : markup``);
-  const heads = titles.map((title, at) => {
-    const isRight = rows.some((cells) => isNumber(cells[at]));
-    return markup`<th scope="col"${side(isRight)}>${title}</th>`;
-  });
+  const sides = titles.map((_, at) => (rows.some((cells) => isNumber(cells[at])) ? markup` class="number"` : markup``));
+  const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}>${title}</th>`);
   const row = (cells: readonly (Html | string)[]): Html =>
-    markup`<tr>${cells.map((cell) => markup`<td${side(isNumber(cell))}>${cell}</td>`)}</tr>`;
+    markup`<tr>${cells.map((cell, at) => markup`<td${sides[at]}>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${heads}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
