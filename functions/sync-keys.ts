@@ -1,16 +1,27 @@
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClients } from '../shared/key-registry/gateway-client.ts';
+import { KeyHistory } from '../shared/key-registry/key-history.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
 
-const registry = {
-  ...gatewayClients(),
-  keyTable: new KeyTable(documentClient({ maxAttempts: 5, requestTimeout: 5_000 }), requiredEnv('KEYS_TABLE')),
-  apiStage: { apiId: requiredEnv('API_ID'), stage: requiredEnv('API_STAGE') },
-};
 const namespace = requiredEnv('METRICS_NAMESPACE');
 const stack = requiredEnv('STACK_NAME');
+
+const documents = documentClient({ maxAttempts: 5, requestTimeout: 5_000 });
+const history = new KeyHistory({
+  client: documents,
+  tableName: requiredEnv('HISTORY_TABLE'),
+  who: () => Promise.resolve('sync'),
+  onLost: (error) => print({ service: 'sync-keys', stack, notRecorded: String(error) }),
+});
+const registry = {
+  ...gatewayClients(),
+  keyTable: new KeyTable(documents, requiredEnv('KEYS_TABLE'), history),
+  apiStage: { apiId: requiredEnv('API_ID'), stage: requiredEnv('API_STAGE') },
+};
+
+const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /** Ids and problems that one log line names; its counts are of all. */
 const MAX_LISTED = 100;
@@ -50,7 +61,7 @@ function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
     Dimensions: [['service', 'stack']],
     Metrics: metrics.map((Name) => ({ Name, Unit: 'Count' })),
   };
-  const line = {
+  print({
     service: 'sync-keys',
     stack,
     KeysInAccount: keysInAccount,
@@ -58,6 +69,5 @@ function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
     ...Object.fromEntries(counts),
     ...Object.fromEntries(named.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
     _aws: { Timestamp: Date.now(), CloudWatchMetrics: metrics.length > 0 ? [directive] : [] },
-  };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  });
 }

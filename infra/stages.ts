@@ -18,7 +18,7 @@ export function parseStageName(text: string): AnyStageName | undefined {
 export const isPersonal = (text: string): text is PersonalStageName => /^dev-[a-z0-9][a-z0-9-]{0,17}$/.test(text);
 
 /** The tables of the service, by what is in them. */
-export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests'] as const;
+export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests', 'history'] as const;
 export type TableName = (typeof tableNames)[number];
 
 /** What differs between deployments of the service. Account and region come from the environment of the deploy. */

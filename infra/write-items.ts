@@ -37,15 +37,15 @@ export async function writeItems<Entry>(
     await writeBatch(client, tableName, batch.map(toItem));
     onWritten(batch.length);
   };
-  await Readable.from(inBatches(entries)).forEach(write, { concurrency: CONCURRENT_BATCHES });
+  await Readable.from(inBatches(entries, BATCH_SIZE)).forEach(write, { concurrency: CONCURRENT_BATCHES });
 }
 
-/** As many entries at a time as one call writes. */
-async function* inBatches<Entry>(entries: Source<Entry>): AsyncGenerator<Entry[], undefined> {
+/** So many entries at a time as one call takes. */
+export async function* inBatches<Entry>(entries: Source<Entry>, size: number): AsyncGenerator<Entry[], undefined> {
   let batch: Entry[] = [];
   for await (const entry of entries) {
     batch.push(entry);
-    if (batch.length === BATCH_SIZE) {
+    if (batch.length === size) {
       yield batch;
       batch = [];
     }

@@ -2,7 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
+import { NEVER } from '../../shared/keys/key-record.ts';
 import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { mayHaveToken } from '../../shared/keys/token.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, formatNumber } from './text-format.ts';
@@ -28,10 +30,11 @@ export interface Inputs {
   readonly readOnly?: boolean | undefined;
   /** Milliseconds. */
   readonly grace: number;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; `NEVER`: it does not. */
   readonly expires?: number | undefined;
   /** Milliseconds. */
   readonly for?: number | undefined;
+  readonly reason?: string | undefined;
 }
 
 export interface Input<Value> {
@@ -100,12 +103,13 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
   expires: optional(
     '--expires <date>',
     'Expires',
-    'when it stops working, if ever: 2030-12-31, 2030-12-31T18:00Z or 90d',
+    'when it stops working: 2030-12-31, 2030-12-31T18:00Z, 90d or never',
     parseFutureTime,
   ),
   for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', (text) =>
     parseDuration(text, 1),
   ),
+  reason: optional('--reason <text>', 'Reason', 'why, for the history of the key; no token', parseReason),
 };
 
 function parsePlan(text: string): PlanId {
@@ -114,16 +118,30 @@ function parsePlan(text: string): PlanId {
   throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
 }
 
+/** A character that can be seen: none that is a space, a mark on another, or shown as nothing, as U+2800 is too. */
+const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 function parseName(text: string): string {
   const name = text.trim();
-  if (name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_NAME_BYTES} bytes of text, without control characters.`);
+  if (VISIBLE.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
+  throw new InvalidArgumentError(
+    `It must be 1 to ${MAX_NAME_BYTES} bytes of visible text, without control characters.`,
+  );
 }
 
 function parseLabel(text: string): string {
   const label = text.trim();
   if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_LABEL_BYTES} bytes of text, without spaces.`);
+}
+
+const MAX_REASON_LENGTH = 200;
+
+function parseReason(text: string): string {
+  const reason = text.trim();
+  if (mayHaveToken(reason)) throw new InvalidArgumentError('It must not have a token in it: admins can read it.');
+  if (reason !== '' && reason.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(reason)) return reason;
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_REASON_LENGTH} characters, without control characters.`);
 }
 
 /** A length of time such as `24h`, in milliseconds. */
@@ -133,11 +151,14 @@ function parseDuration(text: string, least = 0): number {
   throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
 }
 
-/** A time in the future, as Unix milliseconds: a date (its first moment in UTC), a date with time, or a duration. */
+/** A time in the future, as Unix milliseconds: a date (its start in UTC), a date with time, a duration, or `never`. */
 function parseFutureTime(text: string): number {
+  if (text === 'never') return NEVER;
   const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
   if (Number.isNaN(time)) {
-    throw new InvalidArgumentError('It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, or 90d.');
+    throw new InvalidArgumentError(
+      'It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, 90d, or never.',
+    );
   }
   if (time <= Date.now()) throw new InvalidArgumentError('It must lie in the future.');
   return time;

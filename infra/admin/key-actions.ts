@@ -6,12 +6,12 @@ import { createKey } from './keys/create-key.ts';
 import { endToken } from './keys/end-token.ts';
 import { endingText } from './key-sentences.ts';
 import { type KeyView, keyView } from './keys/key-view.ts';
-import { moveKey, resumeKey, revokeKey, suspendKey } from './keys/key-changes.ts';
+import { editKey, endOf, moveKey, resumeKey, revokeKey, suspendKey } from './keys/key-changes.ts';
 import { addToken, type NewToken } from './keys/new-token.ts';
 import { findRecord } from './keys/find-key.ts';
 import { rotateKey } from './keys/rotate-key.ts';
 import type { Target } from './target.ts';
-import { limitsText, formatTime, visible } from './text-format.ts';
+import { limitsText, formatTime, timeOrNever, visible } from './text-format.ts';
 
 /** What an action has done. */
 export interface Done {
@@ -29,6 +29,8 @@ export interface KeyAction {
   /** What it does, and from when on. */
   readonly effect: string;
   readonly inputs: readonly (keyof Inputs)[];
+  /** None of its inputs is required. */
+  readonly allOptional?: boolean;
   /** Inputs that need not be entered. */
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
@@ -65,7 +67,8 @@ export const createAction = action({
   again: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAtMs, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
-    const token = await createKey(target, { name, plan, limits, access: accessOf(readOnly), expiresAtMs });
+    const order = { name, plan, limits, access: accessOf(readOnly), expiresAtMs: endOf(expiresAtMs) };
+    const token = await createKey(target, order);
     return { token, message: '' };
   },
 });
@@ -91,6 +94,17 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
       return { view, message: view.state === 'active' ? moved : `${moved} It stays ${view.state}.` };
+    },
+  }),
+  edit: action({
+    title: 'Edit',
+    effect: 'sets the name of a key, or its end, or both; what is left out stays, and so do the ends of its tokens',
+    inputs: ['name', 'expires'],
+    allOptional: true,
+    suits: ({ state }) => state !== 'revoked',
+    run: async (target, edit, id) => {
+      const view = await editKey(target, id, edit);
+      return { view, message: `${visible(view.name)} is ${view.state}. It expires: ${timeOrNever(view.expires)}.` };
     },
   }),
   rotate: action({
@@ -139,10 +153,10 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   suspend: action({
     title: 'Suspend',
     effect: 'refuses a key from the next request on, for a while or until it is resumed',
-    inputs: ['for'],
+    inputs: ['for', 'reason'],
     suits: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
-    run: async (target, { for: forMs }, id) => {
-      const view = await suspendKey(target, id, forMs);
+    run: async (target, { for: forMs, reason }, id) => {
+      const view = await suspendKey(target, id, forMs, reason);
       const end = view.suspendedUntil === null ? 'it is resumed' : formatTime(view.suspendedUntil);
       const message = `${visible(view.name)} is suspended until ${end}`;
       const asked = Date.now() + (forMs ?? NEVER);
@@ -156,16 +170,16 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   revoke: action({
     title: 'Revoke for good',
     effect: 'ends a key for good, with all its tokens, from the very next request',
-    inputs: [],
+    inputs: ['reason'],
     suits: () => true,
     asks: ({ state, tokens }) => {
       if (state === 'revoked') return undefined;
       const all = tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`;
       return `All its requests are refused for good, with ${all}. Nothing takes this back.`;
     },
-    run: async (target, _, id) => {
+    run: async (target, { reason }, id) => {
       const key = await findRecord(target, id);
-      const view = keyView(await revokeKey(target, key));
+      const view = keyView(await revokeKey(target, key, reason));
       return { view, message: `${visible(key.name)} (${view.id}) is revoked${key.revoked ? ' already' : ''}.` };
     },
   }),

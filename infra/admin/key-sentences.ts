@@ -1,11 +1,16 @@
+import type { HistoryRow } from '../../shared/key-registry/key-history.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import type { KeyView, TokenView } from './keys/key-view.ts';
+import type { FoundToken, KeyView, TokenView } from './keys/key-view.ts';
 import type { NewToken } from './keys/new-token.ts';
 import { limitsText, formatTime } from './text-format.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
   return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
 }
+
+/** What a revoked key has instead of tokens. */
+export const revokedText = ({ forgotten }: KeyView): string =>
+  `All its tokens are ended.${forgotten === null ? '' : ` The key is forgotten after ${formatTime(forgotten)}.`}`;
 
 /** What a token may do, and until when. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
@@ -27,7 +32,21 @@ export function endingText({ tokens }: KeyView, name: string): string | undefine
   );
 }
 
+/** When a key was changed, who did it, and what. Of an ARN the end says who. */
+export function historyCells({ at, who, what, reason }: HistoryRow): [at: string, who: string, what: string] {
+  if (who === null) return [formatTime(at), 'unknown', 'not recorded'];
+  const because = reason === null ? [] : [`because: ${reason}`];
+  return [formatTime(at), who.replace(/^arn:(?:[^:]*:){4}/, ''), [...what, ...because].join('; ')];
+}
+
 export const planOfToken = (token: NewToken): string => `is on ${plans[token.plan].title}: ${limitsText(token)}.`;
 
 export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
+
+export function foundTokenText({ key, token }: FoundToken): string {
+  const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
+  if (!token) return `${owner}, but it has ended, or was never issued.`;
+  const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
+  return `${owner}: its token ${token.name} works (${tokenText(token)}).${refused}`;
+}

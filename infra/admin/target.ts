@@ -1,12 +1,15 @@
+import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { Registry } from '../../shared/key-registry/apply.ts';
 import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
+import { KeyHistory } from '../../shared/key-registry/key-history.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../shared/keys/key-record.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
@@ -28,6 +31,7 @@ export interface ProgressListener {
 /** The service that an operation works on. */
 export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
+  readonly history: KeyHistory;
   /** On AWS: which one it is. */
   readonly stage: AnyStageName | undefined;
   /** The names of the tables in DynamoDB. */
@@ -52,6 +56,7 @@ const outputsSchema = v.object({
   PetsTableName: v.string(),
   OrdersTableName: v.string(),
   RequestsTableName: v.string(),
+  HistoryTableName: v.string(),
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
@@ -118,7 +123,7 @@ async function hostOutputs(origin: string): Promise<unknown> {
   );
 }
 
-/** Of a stack, its retries included. */
+/** Of a stack or the caller, its retries included. */
 const LONGEST_LOOKUP_MS = 10_000;
 
 async function stackOutputs(stage: AnyStageName): Promise<Record<string, string | undefined>> {
@@ -135,8 +140,11 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
     if (error instanceof UnreachableError) throw new UnreachableError(`${error.message}${elsewhere}`, { cause: error });
     const reason = abortSignal.aborted ? `no answer within ${LONGEST_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
-    const hint = `Check the AWS credentials, AWS_REGION, and that the stack ${stackName} is deployed there`;
-    throw new AdminError(`Cannot reach the stage ${stage}: ${reason}. ${hint}; or leave out --stage.${elsewhere}`);
+    const profile = process.env.AWS_PROFILE ?? 'default';
+    const hint = `Check the AWS credentials (profile ${profile}), AWS_REGION, and that the stack ${stackName} is deployed`;
+    throw new AdminError(
+      `Cannot reach the stage ${stage}: ${reason}. Nothing was started. ${hint} there; or leave out --stage.${elsewhere}`,
+    );
   } finally {
     cloudFormation.destroy();
   }
@@ -147,6 +155,20 @@ type Connection = Pick<
   'endpoint' | 'region' | 'credentials' | 'requestHandler'
 >;
 
+/** Who changes keys, found when first asked for: the ARN that AWS knows the caller by, or the user of this machine. */
+function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
+  let caller: string | undefined;
+  return async () => {
+    if (stage === undefined) return userInfo().username;
+    if (caller !== undefined) return caller;
+    const abortSignal = AbortSignal.timeout(LONGEST_LOOKUP_MS);
+    const sts = new STSClient(connection);
+    ({ Arn: caller = '' } = await sts.send(new GetCallerIdentityCommand(), { abortSignal }));
+    sts.destroy();
+    return caller;
+  };
+}
+
 function targetOf(
   outputs: Outputs,
   connection: Connection,
@@ -155,18 +177,27 @@ function targetOf(
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5, ...connection }), {
     unmarshallOptions: { ...exactNumbers },
   });
+  const history = new KeyHistory({
+    client: documents,
+    tableName: outputs.HistoryTableName,
+    who: callerOf(where.stage, connection),
+    onLost: (error) =>
+      where.notices.incomplete(`The change is made, but not recorded in the history of the key (${reasonOf(error)}).`),
+  });
   return {
     ...where,
     ...gatewayClients(connection, where.notices.throttled),
     documents,
+    history,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
-    keyTable: new KeyTable(documents, outputs.KeysTableName),
+    keyTable: new KeyTable(documents, outputs.KeysTableName, history),
     tables: {
       stock: outputs.StockTableName,
       keys: outputs.KeysTableName,
       pets: outputs.PetsTableName,
       orders: outputs.OrdersTableName,
       requests: outputs.RequestsTableName,
+      history: outputs.HistoryTableName,
     },
     baseUrl: outputs.BaseUrl,
     pause: sleep,

@@ -28,10 +28,6 @@ export const counted = (count: number, one: string, several = `${one}s`): string
 export const limitsText = ({ perMinute, perDay }: Limits): string =>
   `${formatNumber(perMinute)} requests a minute, ${formatNumber(perDay)} a day`;
 
-/** `0.6 %`. */
-export const percent = (share: number): string =>
-  `${(share * 100).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
-
 /** `2026-11-21 12:30 UTC`. */
 export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 

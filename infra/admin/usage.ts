@@ -1,54 +1,109 @@
-import { BadRequestException, GetUsageCommand, NotFoundException } from '@aws-sdk/client-api-gateway';
+import {
+  BadRequestException,
+  GetUsageCommand,
+  type GetUsageCommandInput,
+  type GetUsageCommandOutput,
+  NotFoundException,
+} from '@aws-sdk/client-api-gateway';
 import { customerPlans } from '../../shared/key-registry/customer-plan.ts';
-import { idOf } from '../../shared/keys/key-record.ts';
+import { PAGE_SIZE } from '../../shared/key-registry/gateway-client.ts';
 import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { findKey } from './keys/find-key.ts';
-import { type KeyView, keyView } from './keys/key-view.ts';
+import { type KeyView, keyView, listKeys } from './keys/key-view.ts';
 import type { Target } from './target.ts';
+
+/** Requests of one UTC day. */
+export interface Day {
+  /** As `2026-11-21`. */
+  readonly date: string;
+  readonly requests: number;
+}
+
+/** Requests by UTC day, as API Gateway meters them. */
+export interface MeteredUsage {
+  /** The oldest first. */
+  readonly days: readonly Day[];
+  /** False: the account has more keys than are read. */
+  readonly isComplete: boolean;
+}
 
 /** Requests of one customer by UTC day, today last. */
 export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> {
-  /** The date as `2026-11-21`. */
-  readonly days: readonly { readonly date: string; readonly requests: number }[];
+  readonly days: readonly Day[];
 }
 
 /** API Gateway answers for at most this many days at once. */
 export const MAX_DAYS = 90;
 
-/** Requests per day, today last. Today's are the exact count; those of earlier days are what API Gateway metered. */
+/** Calls for the usage of all keys, of 500 keys each: they take six seconds. */
+const MAX_USAGE_CALLS = 25;
+
+/** Requests per day since the key was made. Today's are the exact count, earlier ones what API Gateway has metered. */
 export async function dailyUsage(target: Target, key: string, dayCount: number): Promise<Usage> {
-  const now = Date.now();
-  const record = await findKey(target, key);
-  const dates = Array.from({ length: dayCount }, (_, index) => isoDay(now - (dayCount - 1 - index) * DAY_MS));
-  const id = idOf(record);
-  const requests = dates.map(() => 0);
-  // It may have been on other plans before.
-  for (const { usagePlanId } of await customerPlans(target.gateway, target.apiStage)) {
-    const metered = await meteredRequests(target, usagePlanId, id, dates);
-    metered.forEach((count, day) => (requests[day] = (requests[day] ?? 0) + count));
-  }
-  const { name, plan, perDay, usedToday } = keyView(record, now);
-  const days = dates.map((date, day) => ({ date, requests: requests[day] ?? 0 }));
-  return { id, name, plan, perDay, days: [...days.slice(0, -1), { date: isoDay(now), requests: usedToday }] };
+  const { id, name, plan, perDay, usedToday, created } = keyView(await findKey(target, key));
+  const { days } = await meteredUsage(target, dayCount, id);
+  return { id, name, plan, perDay, days: withToday(days, usedToday, created) };
 }
 
-/** The requests of each day from the first date to the last; none where the key is not on the plan. */
-async function meteredRequests(
-  { gateway }: Target,
-  usagePlanId: string,
-  keyId: string,
-  dates: readonly string[],
-): Promise<number[]> {
+/** The last days of a key, or of all keys together: at most {@link MAX_USAGE_CALLS} calls. */
+export async function meteredUsage(target: Target, dayCount: number, keyId?: string): Promise<MeteredUsage> {
+  const now = Date.now();
+  const dates = Array.from({ length: dayCount }, (_, index) => isoDay(now - (dayCount - 1 - index) * DAY_MS));
+  const requests = dates.map(() => 0);
+  const days = () => dates.map((date, day) => ({ date, requests: requests[day] ?? 0 }));
+  let calls = 0;
+  // A key may have been on other plans before.
+  for (const { usagePlanId } of await customerPlans(target.gateway, target.apiStage)) {
+    let position: string | undefined;
+    do {
+      if (calls === MAX_USAGE_CALLS) return { days: days(), isComplete: false };
+      calls += 1;
+      const query = { usagePlanId, keyId, position, limit: PAGE_SIZE, startDate: dates[0], endDate: dates.at(-1) };
+      const page = await usagePage(target, query);
+      for (const counts of Object.values(page.items ?? {}))
+        counts.forEach(([used = 0], day) => (requests[day] = (requests[day] ?? 0) + used));
+      position = page.position;
+    } while (position !== undefined);
+  }
+  return { days: days(), isComplete: true };
+}
+
+type UsagePage = Pick<GetUsageCommandOutput, 'items' | 'position'>;
+
+/** @returns nothing where the key is not on the plan, or the plan was deleted meanwhile */
+async function usagePage({ gateway }: Target, query: GetUsageCommandInput): Promise<UsagePage> {
   try {
-    const { items = {} } = await gateway.send(
-      new GetUsageCommand({ usagePlanId, keyId, startDate: dates[0], endDate: dates.at(-1) }),
-    );
-    return (items[keyId] ?? []).map(([used = 0]) => used);
+    return await gateway.send(new GetUsageCommand(query));
   } catch (error) {
-    if (error instanceof NotFoundException || error instanceof BadRequestException) return [];
+    const isNotOnPlan = error instanceof BadRequestException && query.keyId !== undefined;
+    if (isNotOnPlan || error instanceof NotFoundException) return {};
     throw error;
   }
 }
+
+/** The days with the exact count of today, and without those before a key was made. @param created ISO 8601 */
+export function withToday(days: readonly Day[], usedToday: number, created = ''): Day[] {
+  const today = isoDay(Date.now());
+  const earlier = days.filter(({ date }) => date >= created.slice(0, 10) && date < today);
+  return [...earlier, { date: today, requests: usedToday }];
+}
+
+/** What stands beside a picture of days. */
+export function usageFigures(days: readonly Day[]) {
+  const today = days.at(-1) ?? { date: '', requests: 0 };
+  const total = days.reduce((sum, { requests }) => sum + requests, 0);
+  const peak = days.reduce((highest, day) => (day.requests >= highest.requests ? day : highest), today);
+  return { today: today.requests, total, peak };
+}
+
+/** The keys that made requests today, the busiest first, with what is left. */
+export const busyKeys = async (target: Target) =>
+  (await listKeys(target))
+    .filter(({ usedToday }) => usedToday > 0)
+    .toSorted((a, b) => b.usedToday - a.usedToday)
+    .map(({ id, name, plan, usedToday, perDay }) => {
+      return { id, name, plan, usedToday, perDay, leftToday: Math.max(0, perDay - usedToday) };
+    });
 
 /** Of the window with the least left, the part that is used: 0 to 1. */
 export const partUsed = ({ usedThisMinute, perMinute, usedToday, perDay }: KeyView): number =>

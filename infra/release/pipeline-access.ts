@@ -121,6 +121,7 @@ export class PipelineAccess extends Stack {
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
         [this.#arn('dynamodb', `table/${stackNameOf(stage)}-TablesKeys*`)],
       ),
+      allow(['dynamodb:PutItem'], [this.#arn('dynamodb', `table/${stackNameOf(stage)}-TablesHistory*`)]),
     ];
   }
 

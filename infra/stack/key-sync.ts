@@ -54,6 +54,7 @@ export class KeySync extends Construct {
       logRetentionDays,
       environment: {
         KEYS_TABLE: tables.nameOf('keys'),
+        HISTORY_TABLE: tables.nameOf('history'),
         API_ID: restApi.restApiId,
         API_STAGE: restApi.deploymentStage.stageName,
       },
@@ -68,6 +69,7 @@ export class KeySync extends Construct {
       actions: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
       resourceArns: [tables.arnOf('keys')],
     });
+    Grant.addToPrincipal({ grantee: sync, actions: ['dynamodb:PutItem'], resourceArns: [tables.arnOf('history')] });
     this.#allowGateway(sync);
 
     new Rule(this, 'Schedule', {

@@ -23,6 +23,12 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   orders: { partitionKey: string('storeId'), sortKey: number('orderId') },
   /** Updates with an Idempotency-Key and their answers, for a day. */
   requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'ttl' },
+  /** Who changed a key: one item per change, by the key's record and its revision, for 400 days. */
+  history: {
+    partitionKey: string('recordId'),
+    sortKey: number('revision'),
+    timeToLiveAttribute: 'ttl',
+  },
 };
 
 /** The DynamoDB tables. Another logical id would leave one behind and make an empty one (tables.test.ts). */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord, UnreadableRecordError } from '../keys/key-record.ts';
+import type { KeyHistory, Occasion } from './key-history.ts';
 
 /** The part of a record that requests change. */
 export const unusedCounters = {
@@ -25,7 +26,9 @@ export type KeyIdentity = GatewayFields & Pick<KeyRecord, 'recordId' | 'createdA
 type Counters = 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused';
 
 /** What a change may set; `undefined` takes the attribute away. Of what requests count, it may only forget refusals. */
-export type KeyChange = Readonly<Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'revision' | Counters>>> & {
+export type KeyChange = Readonly<
+  Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'changedAt' | 'revision' | Counters>>
+> & {
   readonly minuteRefused?: 0;
 };
 
@@ -44,10 +47,13 @@ export const newRecord = (identity: KeyIdentity, state: Pick<KeyRecord, 'tokens'
 export class KeyTable {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
+  readonly #history: KeyHistory | undefined;
 
-  constructor(client: DynamoDBDocumentClient, tableName: string) {
+  /** @param history gets an entry for each change */
+  constructor(client: DynamoDBDocumentClient, tableName: string, history?: KeyHistory) {
     this.#client = client;
     this.#tableName = tableName;
+    this.#history = history;
   }
 
   /** All keys, revoked ones included. @param onUnreadable called for each record that is left out */
@@ -76,9 +82,9 @@ export class KeyTable {
   }
 
   /** Puts a key that is not there yet. @returns its record; undefined where there is one already */
-  add(record: NewRecord): Promise<KeyRecord | undefined> {
-    const { recordId: _, ...attributes } = { ...record, revision: 1 };
-    return this.#write({ ...record, ...attributes }, attributes, 'attribute_not_exists(recordId)');
+  add(record: NewRecord, occasion?: Occasion): Promise<KeyRecord | undefined> {
+    const { recordId, ...attributes } = { ...record, revision: 1 };
+    return this.#change(undefined, { recordId, ...attributes }, attributes, occasion);
   }
 
   /**
@@ -86,10 +92,29 @@ export class KeyTable {
    *
    * @returns the key as it is then; undefined where it was not changed
    */
-  revise(record: KeyRecord, change: KeyChange): Promise<KeyRecord | undefined> {
+  revise(record: KeyRecord, change: KeyChange, occasion?: Occasion): Promise<KeyRecord | undefined> {
     const changed = { ...change, revision: record.revision + 1 };
-    const condition = `#revision = :readRevision${change.suspendedUntil ? ' AND #suspendedUntil <= :suspendedUntil' : ''}`;
-    return this.#write({ ...record, ...changed }, changed, condition, { ':readRevision': record.revision });
+    return this.#change(record, { ...record, ...changed }, changed, occasion);
+  }
+
+  /** Writes a record, then who has changed it: a command that is killed in between leaves a change without an entry. */
+  async #change(
+    before: KeyRecord | undefined,
+    after: KeyRecord,
+    changed: Partial<KeyRecord>,
+    occasion: Occasion | undefined,
+  ): Promise<KeyRecord | undefined> {
+    const entry = this.#history?.entryOf(before, after, occasion);
+    const stamp = entry && { changedAt: entry.at };
+    const isRevision = `#revision = :readRevision${changed.suspendedUntil ? ' AND #suspendedUntil <= :suspendedUntil' : ''}`;
+    const written = await this.#write(
+      { ...after, ...stamp },
+      { ...changed, ...stamp },
+      before ? isRevision : 'attribute_not_exists(recordId)',
+      before && { ':readRevision': before.revision },
+    );
+    if (written && entry) await this.#history?.put(entry);
+    return written;
   }
 
   /**

@@ -81,11 +81,14 @@ function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: num
     ...records.map((record): [KeyRecord, LiveKey | undefined] => [record, byRecord.get(record.recordId)]),
     ...unknown.map((key): [undefined, LiveKey] => [undefined, key]),
   ];
-  return both.map(([record, live]) => ({
+  const items = both.map(([record, live]) => ({
     id: live?.keyId ?? (record ? idOf(record) : ''),
     live,
+    isListed: record?.revoked === false,
     step: reconcile(record, live, now),
   }));
+  // Neither revoked keys, nor those of other services: what is left counts as a list of the keys does.
+  return items.filter(({ isListed, step }) => isListed || step.kind !== 'leave');
 }
 
 /** The problem, where so many keys would be closed that a fault is more likely than an admin. */
@@ -150,7 +153,8 @@ class Sync {
   #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
     const tokens = tokenEntry(value, {}, createdAt);
     const interimUntil = this.#now + INTERIM_MS;
-    return this.#registry.keyTable.add(newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil }));
+    const record = newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil });
+    return this.#registry.keyTable.add(record, { reason: 'made in API Gateway' });
   }
 
   /** Does something where the key asks for the same when it is read by itself. */
@@ -162,7 +166,10 @@ class Sync {
     if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
     else if (step.kind === 'delete') await this.#delete(id, record);
     else if (step.kind === 'apply') await this.#apply(id, record, live);
-    else this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, await keyTable.revise(record, step.change));
+    else {
+      const written = await keyTable.revise(record, step.change, { edit: step.change });
+      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
+    }
   }
 
   async #delete(id: string, record: KeyRecord): Promise<void> {

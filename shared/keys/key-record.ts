@@ -57,6 +57,8 @@ export const keyRecordSchema = v.object({
   unappliedSince: v.optional(number),
   /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
   interimUntil: number,
+  /** Unix milliseconds of its last change that the history tells of. Absent: there was none since it is kept. */
+  changedAt: v.optional(number),
   /** Changes of the above so far. Whoever writes them says which revision is being replaced. */
   revision: number,
   /** The window that the counters belong to; its day is the day of `dayUsed`. */

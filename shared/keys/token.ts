@@ -58,6 +58,15 @@ export const isIssued = (recordIdOrValue: string): boolean =>
   recordIdOrValue.startsWith(RECORD_PREFIX) &&
   BASE62.test(recordIdOrValue);
 
+const OWN_TOKEN = /psk_[0-9A-Za-z]{8,}/g;
+
+/** Text with what may be a token of ours in it left out. */
+export const withoutTokens = (text: string): string => text.replaceAll(OWN_TOKEN, '…');
+
+/** Whether text may have a token in it, or a key that AWS made: 20 letters and digits or more. */
+export const mayHaveToken = (text: string): boolean =>
+  withoutTokens(text) !== text || /(?<![0-9A-Za-z])(?=[A-Za-z]{0,200}[0-9])[0-9A-Za-z]{20}/.test(text);
+
 export const hashToken = (token: string): string => sha256(token).toString('base64url');
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -6,7 +6,7 @@ import { type Order, orderStatusSchema } from '../contract/orders.ts';
 import { int64AttributeSchema, safeNumberSchema } from '../item-attributes.ts';
 import { SortedTable, STORE_ID } from './sorted-table.ts';
 
-const orderItemSchema = v.pipe(
+export const orderItemSchema = v.pipe(
   v.object({
     orderId: int64AttributeSchema,
     petId: int64AttributeSchema,

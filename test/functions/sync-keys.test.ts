@@ -17,7 +17,7 @@ const nothing: SyncReport = {
 const log = recordLog();
 const sync = jest.fn<typeof syncKeys>();
 jest.unstable_mockModule('../../shared/key-registry/sync-keys.ts', () => ({ syncKeys: sync }));
-Object.assign(process.env, { KEYS_TABLE: 'keys', API_ID: 'api', API_STAGE: 'v1' });
+Object.assign(process.env, { KEYS_TABLE: 'keys', HISTORY_TABLE: 'history', API_ID: 'api', API_STAGE: 'v1' });
 const { handler } = await import('../../functions/sync-keys.ts');
 
 test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures its problems and the keys that it opened', async () => {

@@ -8,6 +8,7 @@ const firsts: readonly CommandName[] = [
   'move to Pro',
   'move to Enterprise',
   'move off Enterprise',
+  'edit',
   'rotate',
   'end',
   'suspend',

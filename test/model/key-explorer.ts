@@ -242,7 +242,7 @@ export class KeyExplorer {
       rules.report(await syncKeys(this.#world.target));
       rules.look(this.#now);
       rules.hold();
-      if (index >= agreed) rules.agree();
+      if (index >= agreed) await rules.agree();
       if (index >= cleared) rules.cleared();
       if (index >= metered) rules.onOwnPlan(this.#now + 60 * SECOND);
     }

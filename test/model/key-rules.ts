@@ -2,11 +2,13 @@ import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts'
 import { AdminError } from '../../infra/admin/admin-error.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import { isInterim, type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import { describeChange } from '../../shared/key-registry/describe-change.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
+import { recordOf } from './virtual-table.ts';
 import type { Block } from './console-edits.ts';
 import type { ActorName, Scenario } from './key-explorer.ts';
 
@@ -33,6 +35,7 @@ const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (
   'console: disable': ['state', ({ enabled }) => !enabled],
   'console: take off': ['state', ({ enabled }) => !enabled],
   'console: expire': ['expiry', ({ expiresAtMs = NEVER }) => expiresAtMs < Date.now()],
+  edit: ['name', ({ name }) => name === 'edited'],
   'console: rename': ['name', ({ name }) => name === 'renamed'],
   'console: delete': ['all', ({ revoked }) => revoked],
   revoke: ['all', ({ revoked }) => revoked],
@@ -169,10 +172,32 @@ export class KeyRules {
     if (isOpen && record.enabled && !isNamed) throw new RuleBrokenError('a sync has opened a blocked key in silence');
   }
 
-  /** Record and API Gateway say the same, and what was done holds. */
-  agree(): void {
-    for (const record of this.#world.items) this.#same(record);
+  /** Record and API Gateway say the same, what was done holds, and who did it is recorded, or shows as not recorded. */
+  async agree(): Promise<void> {
+    for (const record of this.#world.items) {
+      this.#same(record);
+      await this.#recorded(record);
+    }
     this.hold(true);
+  }
+
+  /** Of changes that were not recorded one after the other, the latest shows. */
+  async #recorded(record: KeyRecord): Promise<void> {
+    const rows = await this.#world.target.history.of(record, 100);
+    const times = rows.map(({ at }) => Date.parse(at));
+    const recorded = new Set(times.filter((_, index) => rows[index]?.who));
+    const told = this.#world.commits.flatMap(({ before, after, at }) => {
+      const [was, now] = [before && recordOf(before), recordOf(after)];
+      const isIssued = !was && now.changedAt === undefined;
+      if (now.recordId !== record.recordId || isIssued || describeChange(was, now, at).length === 0) return [];
+      return [now.changedAt ?? NEVER];
+    });
+    const shown = told.filter((at, index) => {
+      const next = told[index + 1];
+      return recorded.has(at) || next === undefined || recorded.has(next);
+    });
+    if (JSON.stringify(shown.toReversed()) !== JSON.stringify(times))
+      throw new RuleBrokenError(`of the changes ${told.join(', ')} the history has ${JSON.stringify(rows)}`);
   }
 
   /** An edit made while a command was changing the key may be reverted: then a sync, or a finished command, says so. */

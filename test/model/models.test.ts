@@ -29,7 +29,7 @@ test.each([
   [
     'the explorer finds faults that are put into keys',
     '--keys --broken --every 8',
-    /^(keys: that .*, shows in .*\n){1}$/,
+    /^(keys: that .*, shows in .*\n){2}$/,
   ],
 ])(
   '%s',

@@ -73,6 +73,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     to: 'const old = await readRecord(target, found.recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, found.recordId);',
     pair: { first: 'resume', second: 'move to Pro', fault: 'stop' },
   },
+  {
+    fault: 'an entry of the history does not name the change before it',
+    file: 'shared/key-registry/key-history.ts',
+    from: 'at, previousAt, what, reason }',
+    to: 'at, what, reason }',
+    pair: { first: 'move to Pro', second: 'rotate', fault: 'kill' },
+  },
 ];
 
 /** Has the modules that are loaded from here on a fault. @throws Error where the text is not in the file */

@@ -94,6 +94,27 @@ export class VirtualTable {
   }
 }
 
+/** The history table in memory: what the history of keys asks of it, and no more. */
+export class VirtualHistory {
+  readonly #items: Item[] = [];
+
+  /** @throws the SDK's errors */
+  execute(command: string, { Item, ExpressionAttributeValues, Limit }: Input): Input {
+    if (command === 'PutItemCommand') {
+      const isSame = (other: Item) => ['recordId', 'revision'].every((key) => text(other, key) === text(Item, key));
+      if (this.#items.some(isSame)) throw conditionFailed({}, undefined);
+      this.#items.push(itemOf(Item));
+      return metadata(200);
+    }
+    const recordId = text(ExpressionAttributeValues, ':recordId');
+    const found = this.#items.filter((item) => text(item, 'recordId') === recordId);
+    const latest = found.toSorted((a, b) => Number(b['revision']?.N) - Number(a['revision']?.N));
+    return { Items: latest.slice(0, Number(Limit)), ...metadata(200) };
+  }
+}
+
+const text = (item: unknown, name: string): string => JSON.stringify(partsOf(item)[name]);
+
 /** The partition key of the item that a command is about. */
 export const keyOf = ({ Key, Item }: Input): string => String(partsOf(partsOf(Key ?? Item)['recordId'])['S']);
 

@@ -6,6 +6,7 @@ import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gat
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { KeyHistory } from '../../shared/key-registry/key-history.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
 import { type KeyRecord, NEVER, tokenName } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/key-tokens.ts';
@@ -15,16 +16,17 @@ import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { addToken, type NewToken } from '../../infra/admin/keys/new-token.ts';
 import { createKey } from '../../infra/admin/keys/create-key.ts';
 import { endToken } from '../../infra/admin/keys/end-token.ts';
-import { moveKey, resumeKey, revokeKey, suspendKey } from '../../infra/admin/keys/key-changes.ts';
+import { editKey, moveKey, resumeKey, revokeKey, suspendKey } from '../../infra/admin/keys/key-changes.ts';
 import { findRecord } from '../../infra/admin/keys/find-key.ts';
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { clientOver, VirtualTable } from '../model/virtual-table.ts';
+import { clientOver, type Commit, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 
 export const KEYS_TABLE = 'keys';
+const HISTORY_TABLE = 'history';
 
 /** What stands between a command and its calls. @param name of the call, such as `GetApiKeyCommand` */
 export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
@@ -39,10 +41,13 @@ export class InProcessTarget {
   readonly #interception = new AsyncLocalStorage<Interception>();
 
   #table = new VirtualTable();
+  #history = new VirtualHistory();
 
   constructor() {
     const documents = clientOver(async (command, input) =>
-      this.#table.execute(command, input, { at: Date.now(), writer: 'admin' }),
+      input['TableName'] === HISTORY_TABLE
+        ? this.#history.execute(command, input)
+        : this.#table.execute(command, input, { at: Date.now(), writer: 'admin' }),
     );
     const controlPlane = createControlPlane(this.records, () => undefined);
     const gateway = gatewayOf(controlPlane);
@@ -65,9 +70,15 @@ export class InProcessTarget {
         { step: 'initialize' },
       );
     }
-    const keyTable = new KeyTable(documents, KEYS_TABLE);
+    const history = new KeyHistory({
+      client: documents,
+      tableName: HISTORY_TABLE,
+      who: () => Promise.resolve('ann'),
+      onLost: (error) => this.target.notices.incomplete(`Not recorded: ${String(error)}`),
+    });
+    const keyTable = new KeyTable(documents, KEYS_TABLE, history);
     const none = {
-      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '' },
+      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '', history: HISTORY_TABLE },
       baseUrl: '',
       place: '',
       option: '',
@@ -75,7 +86,16 @@ export class InProcessTarget {
     };
     const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
     const clients = { gateway, gatewayOnce: gateway };
-    this.target = { ...clients, documents, apiStage, keyTable, ...none, notices, pause: () => Promise.resolve() };
+    this.target = {
+      ...clients,
+      documents,
+      history,
+      apiStage,
+      keyTable,
+      ...none,
+      notices,
+      pause: () => Promise.resolve(),
+    };
   }
 
   /** Runs work whose calls are intercepted; those of the interception itself are not. */
@@ -90,6 +110,11 @@ export class InProcessTarget {
     return this.#table.records;
   }
 
+  /** The changes of the keys table that are written, the latest last. */
+  get commits(): readonly Commit[] {
+    return this.#table.commits;
+  }
+
   /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
   reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
@@ -100,6 +125,7 @@ export class InProcessTarget {
       );
     this.records.putUsagePlan(aUsagePlan({ id: 'overflow', tags: { [gatewayTags.plan]: INTERNAL_PLAN } }));
     this.#table = new VirtualTable();
+    this.#history = new VirtualHistory();
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
@@ -108,7 +134,7 @@ export class InProcessTarget {
     const enabled = record.suspendedUntil < NEVER;
     this.records.putApiKey({ id, value, name, enabled, createdAt, tags });
     this.records.putOnPlan(usagePlanId, id);
-    await this.target.keyTable.add(record);
+    await new KeyTable(this.target.documents, KEYS_TABLE).add(record);
   }
 
   close(): void {
@@ -157,6 +183,7 @@ const pairsOf = ([name, values]: [string, string | readonly string[]]): [string,
   [values].flat().map((value) => [name, value]);
 
 const HOUR_MS = 3_600_000;
+const LATER = Date.UTC(2030, 0);
 const AGREED = { perMinute: 900, perDay: 9_000 };
 const limitTags = { [gatewayTags.perMinute]: '900', [gatewayTags.perDay]: '9000' };
 
@@ -182,6 +209,7 @@ export function nameLabelled(record: KeyRecord | undefined, label: string): stri
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
+  edit: (target, id) => editKey(target, id, { name: 'edited', expires: LATER }),
   'move to Free': (target, id) => moveKey(target, id, 'free', plans.free.limits),
   'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
   'move off Enterprise': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),

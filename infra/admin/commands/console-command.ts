@@ -9,7 +9,9 @@ import { progressListener } from './output.ts';
 /** `console`. No browser is opened: what is in the arguments of a program, every user of the machine can read. */
 export function consoleCommand(): Command {
   return new Command('console')
-    .description('serves pages for all of this in the browser, to this machine alone')
+    .description(
+      'serves pages in the browser, to this machine alone: usage, keys, stock; not sync, restore, pets, orders',
+    )
     .option('--port <n>', 'port that it is served at; otherwise any that is free', wholeNumberUpTo(65_535))
     .action(async ({ port = 0 }: { readonly port?: number }, command: Command) => {
       const options = targetOptionsOf(command);

@@ -1,8 +1,10 @@
+import { stringify } from 'csv-stringify/sync';
+import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
-import { curlWith, planOfToken, stateText, tokenText } from '../key-sentences.ts';
-import type { FoundToken, KeyView } from '../keys/key-view.ts';
+import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../key-sentences.ts';
+import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
@@ -37,11 +39,17 @@ export function keyText(view: KeyView): string {
     'This minute': `${formatNumber(view.usedThisMinute)} of ${formatNumber(view.perMinute)} requests`,
     Today: `${formatNumber(view.usedToday)} of ${formatNumber(view.perDay)} requests`,
   });
+  if (view.state === 'revoked') return `${facts}\n\n${revokedText(view)}`;
   const tokens = table(
     ['token', 'since (UTC)', 'may'],
     view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),
   );
   return `${facts}\n\n${tokens}`;
+}
+
+export function historyText(rows: readonly HistoryRow[]): string {
+  if (rows.length === 0) return 'No change of this key is recorded.';
+  return table(['time', 'who', 'what'], rows.map(historyCells));
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
@@ -50,9 +58,12 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
     return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
   return table(
     ['id', 'name', 'plan', 'state', 'last used (UTC)', 'today'],
-    views.map((view) => [
+    views.map((view, at) => [
       view.id,
-      view.name,
+      // Two keys of one name, which the list has one after the other.
+      [views[at - 1]?.name, views[at + 1]?.name].includes(view.name)
+        ? `${view.name} (${view.created.slice(0, 10)})`
+        : view.name,
       view.plan,
       styled(colours[view.state], shortState(view)),
       timeOrNever(view.lastUsed).replace(' UTC', ''),
@@ -61,15 +72,14 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
   );
 }
 
+const csvColumns = 'id name plan state created expires lastUsed perMinute perDay usedToday'.split(' ');
+
+/** Cells that a spreadsheet would take for a formula begin with an apostrophe. */
+export const keyListCsv = (views: readonly KeyView[]): string =>
+  stringify([...views], { header: true, columns: csvColumns, escape_formulas: true }).trimEnd();
+
 const shortState = ({ state, tokens }: KeyView): string =>
   state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
-
-export function foundTokenText({ key, token }: FoundToken): string {
-  const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
-  if (!token) return `${owner}, but it has ended, or was never issued.`;
-  const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
-  return `${owner}: its token ${token.name} works (${tokenText(token)}).${refused}`;
-}
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, closed, applied, left, unchanged } = keys;

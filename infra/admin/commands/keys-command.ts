@@ -4,28 +4,38 @@ import { planIds } from '../../../shared/keys/plans.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, isClosed, type KeyAction, keyActions } from '../key-actions.ts';
-import { findToken, type KeySelection, listKeys, showKey } from '../keys/key-view.ts';
+import { foundTokenText } from '../key-sentences.ts';
+import { findRecord } from '../keys/find-key.ts';
+import { findToken, type KeySelection, listKeys, showKey, stateFilters } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { ask, confirm } from './confirm.ts';
-import { foundTokenText, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
+import { historyText, keyListCsv, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
+
+const MAX_HISTORY_ROWS = 500;
 
 /** `keys …`. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys: who may call, on which plan');
   addAction(keys.command('create'), createAction);
   const list = keys.command('list').description('shows all keys');
-  onService<KeySelection>(list, async (find, selection) => {
+  onService<KeySelection & { readonly csv?: true }>(list, async (find, { csv, ...selection }) => {
     const target = await find();
-    return outcome(await listKeys(target, selection), (views) => keyListText(views, target.option));
+    return outcome(await listKeys(target, selection), csv ? keyListCsv : (views) => keyListText(views, target.option));
   });
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
-    .option('--search <text>', 'those with this in their name or id');
+    .addOption(new Option('--state <state>', 'those in this state; expiring: within 14 days').choices(stateFilters))
+    .option('--search <text>', 'those with this in their name or id, or as the last four characters of a token')
+    .addOption(new Option('--csv', 'print CSV, for spreadsheets').conflicts('json'));
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
     return outcome(await showKey(await find(), key), keyText);
+  });
+  onService(onKey(keys, 'history', 'shows who changed a key, what and when, for 400 days'), async (find, _, key) => {
+    const target = await find();
+    return outcome(await target.history.of(await findRecord(target, key), MAX_HISTORY_ROWS), historyText);
   });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);
@@ -37,7 +47,10 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
   keys.command(name).description(description).argument('<key>', KEY_ARGUMENT);
 
 function addAction(command: Command, action: KeyAction): void {
-  for (const name of action.inputs) command.addOption(optionOf(name, action.defaults?.[name]));
+  for (const name of action.inputs) {
+    const option = optionOf(name, action.defaults?.[name]);
+    command.addOption(action.allOptional ? option.makeOptionMandatory(false) : option);
+  }
   if (action.asks) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();

@@ -34,7 +34,7 @@ export function onService<Options = object>(
   command: Command,
   work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Outcome>,
 ): Command {
-  return command.option('--json', 'print one JSON value, for scripts', false).action(async () => {
+  return command.option('--json', 'print one JSON value: npm run --silent …', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
     const find = (): Promise<Target> => findTarget(target, progressListener(targetOption(target)));

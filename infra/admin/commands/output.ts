@@ -27,7 +27,7 @@ export async function withProgress<Result>(
   doing: string,
   work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
-  const format = `${doing} {bar} {percentage}% | {value} of {total}`;
+  const format = `${doing} {bar} {percentage}% | {value} of {total} | {eta_formatted} left`;
   const bar = new SingleBar({ format, formatValue: formatNumber, stream: process.stderr }, Presets.shades_classic);
   const stop = (): never => {
     bar.stop();

@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { exportRecords } from '../records/export-records.ts';
-import { importRecords } from '../records/import-records.ts';
+import { countsText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import { onService } from './options.ts';
+import type { Target } from '../target.ts';
+import { confirm } from './confirm.ts';
+import { onService, type Outcome } from './options.ts';
 import { withProgress } from './output.ts';
 
 /** `inventory …`. */
@@ -21,19 +24,49 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
   const fromFile = group
     .command('import')
     .description(`loads ${kind.names[1]} from a file; each replaces the one with its ${kind.idField}`)
-    .argument('<file>', `${formatsOf(kind)} file with ${fieldsOf(kind)}`);
-  onService(fromFile, async (find, _, file) => {
-    const source = { name: file, open: () => createReadStream(file) };
-    const { count, message } = await withProgress('Writing', (show) => importRecords(source, kind, find, show));
-    return { value: { imported: count, file }, text: message };
-  });
+    .argument('<file>', `${formatsOf(kind)} file with ${fieldsOf(kind)}`)
+    .option('--dry-run', 'only show what would change', false)
+    .option('--yes', 'do not ask', false);
+  onService<ImportOptions>(fromFile, (find, options, file) => importFile(kind, find, options, file));
   const toFile = group
     .command('export')
     .description(`writes all ${kind.names[1]} to a file that the import reads`)
     .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
-  onService(toFile, async (find, _, file) => {
+  onService(toFile, async (find, _, argument) => {
+    const file = whereTheUserIs(argument);
     const { count, message } = await withProgress('Reading', (show) => exportRecords(file, kind, find, show));
     return { value: { exported: count, file }, text: message };
   });
   return group;
 }
+
+type ImportOptions = Readonly<Record<'dryRun' | 'yes', boolean>>;
+
+/** Shows what would change, asks on a stage, and writes what was shown. */
+export async function importFile<Entry>(
+  kind: RecordKind<Entry>,
+  find: () => Promise<Target>,
+  { dryRun, yes }: ImportOptions,
+  file: string,
+): Promise<Outcome> {
+  const source = { name: file, open: () => createReadStream(whereTheUserIs(file)) };
+  const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
+  const { counts, largest, write } = preview;
+  const lines = [countsText(counts), ...(largest.length > 0 ? ['Largest changes:', ...largest] : [])];
+  const planned = { file, ...counts, largest };
+  if (dryRun) return { value: planned, text: lines.join('\n') };
+  const { stage, place } = await find();
+  const isAsked = stage !== undefined && !yes && counts.added + counts.changed > 0;
+  if (isAsked) {
+    process.stderr.write(`${lines.join('\n')}\n`);
+    await confirm(`Import these into ${place}? What is replaced is lost.`);
+  }
+  const { message, ...done } = await withProgress('Writing', write);
+  if (done.changedMeanwhile.length > 0) process.exitCode = 1;
+  const left = done.changedMeanwhile.map((id) => `${id} was changed meanwhile, and is left: run the command again.`);
+  const text = [...(isAsked ? [] : lines), message, ...left].join('\n');
+  return { value: { ...planned, ...done, imported: done.added + done.changed }, text };
+}
+
+/** npm starts the command in the root of the repository, wherever the user is. */
+const whereTheUserIs = (file: string): string => resolve(process.env['INIT_CWD'] ?? '', file);

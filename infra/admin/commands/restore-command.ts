@@ -19,7 +19,7 @@ export function restoreCommand(): Command {
   return onService<RestoreOptions & { readonly yes: boolean }>(command, async (find, { yes, ...options }, argument) => {
     const table = tableNames.find((name) => name === argument) ?? 'stock';
     const { exact, open, dryRun, from } = options;
-    if (exact && (table === 'keys' || table === 'requests')) throw new AdminError(`--exact is not for ${table}.`);
+    if (exact && ['keys', 'requests', 'history'].includes(table)) throw new AdminError(`--exact is not for ${table}.`);
     const target = await find();
     const effect = exact ? 'Changes since the copy are lost.' : 'What is there stays as it is.';
     const keys = table === 'keys' && !open ? ' Keys come back suspended.' : '';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { csrf } from 'hono/csrf';
@@ -24,7 +24,7 @@ const LOOPBACK = '127.0.0.1';
 const files = {
   'console.css': 'text/css; charset=utf-8',
   'console.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
+  '../../reference/site/favicon.svg': 'image/svg+xml',
 } as const;
 
 export interface ServedConsole {
@@ -67,7 +67,7 @@ export function createConsole(target: Target, origin: string, link: LoginLink): 
   app.get(`${base}/`, login);
   for (const [name, type] of Object.entries(files)) {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-    app.get(`/${name}`, (c) => c.body(text, 200, { 'Content-Type': type }));
+    app.get(`/${basename(name)}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
   // The session first: the body of a request without one is not read.
   app.use(guard).post('*', formLimit(target.option));

@@ -24,11 +24,11 @@ function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): F
 
 /** The forms of a key's page: everyday ones, and those that stop the customer. @param sentTo the action of `sent` */
 export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): readonly Html[][] {
-  const { plan, perMinute, perDay } = view;
+  const { name: keyName, plan, perMinute, perDay } = view;
   const agreed = plans[plan].limits === 'agreed' && { plan, perMinute: String(perMinute), perDay: String(perDay) };
   const card = ([name, action]: readonly [string, KeyAction]): Html => {
     const { title, effect, defaults } = action;
-    const filled = name === sentTo ? sent : { ...nothingSent, values: { ...agreed, ...defaults } };
+    const filled = name === sentTo ? sent : { ...nothingSent, values: { name: keyName, ...agreed, ...defaults } };
     const button = dangers.has(name)
       ? markup`<button class="danger">${title} …</button>`
       : markup`<button>${title}</button>`;
@@ -36,7 +36,7 @@ export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string
     return markup`<section class="card"><h3>${title}</h3><p>${sentence(effect)}</p>
 ${site.form(`/keys/${view.id}/${name}`, button, inputs)}</section>`;
   };
-  const fitting = Object.entries(keyActions).filter(([, { suits }]) => suits(view));
+  const fitting = Object.entries(keyActions).filter(([, { suits }]) => view.state !== 'revoked' && suits(view));
   return [false, true].map((isDanger) => fitting.filter(([name]) => dangers.has(name) === isDanger).map(card));
 }
 
@@ -56,7 +56,7 @@ export function addKeyForms(
     const path = `/keys/:id/${name}`;
     const work = async (c: Context, texts: Sent['values']): Promise<Response> => {
       const id = idOf(c);
-      const values = parseInputs(action.inputs, texts);
+      const values = parseInputs(action, texts);
       if (texts['confirmed'] === undefined) {
         const view = await showKey(target, id);
         const effect = action.asks?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);

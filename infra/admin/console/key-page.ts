@@ -1,44 +1,43 @@
 import type { Context, Hono } from 'hono';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
+import { awsReason } from '../admin-error.ts';
 import { createAction, type Done } from '../key-actions.ts';
-import { curlWith, planOfToken, tokenText } from '../key-sentences.ts';
-import { type KeyView, showKey } from '../keys/key-view.ts';
-import { formatNumber, formatTime, percent, timeOrNever } from '../text-format.ts';
-import { dailyUsage, type Usage } from '../usage.ts';
+import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../key-sentences.ts';
+import { findRecord } from '../keys/find-key.ts';
+import { type KeyView, keyView } from '../keys/key-view.ts';
+import type { Target } from '../target.ts';
+import { formatTime, timeOrNever } from '../text-format.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
 import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
+import { usagePictures } from './usage-picture.ts';
 
-const DAYS = 30;
+const MAX_CHANGES = 20;
 
 /** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
+  const picture = usagePictures(target);
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
-    const view = await showKey(target, c.req.param('id') ?? '');
+    const record = await findRecord(target, c.req.param('id') ?? '');
+    const view = keyView(record);
+    const history = await historySection(target, record);
     const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
-    return site.show(c, page, content(view, cardForms(site, view, sent, sentTo)));
+    if (view.state === 'revoked')
+      return site.show(c, page, content(view, markup`<p>${revokedText(view)}</p>`, history));
+    const { id, usedToday, perDay, created } = view;
+    const usage = await picture({ keyId: id, usedToday, limit: perDay, created });
+    const rest = useAndActions(view, usage, cardForms(site, view, sent, sentTo));
+    return site.show(c, page, content(view, rest, history));
   };
   app.get('/keys/:id', (c) => show(c));
   addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
-  app.get('/keys/:id/usage', async (c) => {
-    const usage = await dailyUsage(target, c.req.param('id'), DAYS);
-    return site.show(c, { title: usage.name, part: 'keys' }, usageContent(usage));
-  });
 }
 
-function usageContent({ id, name, perDay, days }: Usage): Html {
-  const rows = days
-    .toReversed()
-    .map(({ date, requests }) => [date, formatNumber(requests), percent(requests / perDay)]);
-  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>Requests a day</h1>
-${table('Requests a day', ['Day (UTC)', 'Requests', `Of ${formatNumber(perDay)}`], rows)}`;
-}
-
-function content(view: KeyView, [forms, dangers]: readonly (readonly Html[])[]): Html {
-  const { id, name, plan, created, lastUsed, expires, usedThisMinute, perMinute, usedToday, perDay } = view;
-  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+function content(view: KeyView, rest: Html, history: Html): Html {
+  const { id, name, plan, created, lastUsed, expires } = view;
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
 ${facts({
@@ -48,15 +47,34 @@ ${facts({
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
 })}
-<section class="gauges" data-live="keys/${id}" data-seconds="5">
+${rest}
+${history}`;
+}
+
+/** What a key that is not revoked does, and what can be done to it. */
+function useAndActions(view: KeyView, usage: Html, [forms, dangers]: readonly (readonly Html[])[]): Html {
+  const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
+  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+  return markup`<section class="gauges" data-live="keys/${id}" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
-<p><a href="keys/${id}/usage">Requests of each of the last ${DAYS} days</a></p>
+${usage}
 <section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'May'], tokens)}</section>
 <h2>What can be done</h2>
 <div class="cards pairs">${forms}</div>
 <h2>Actions that cut off the customer</h2>
 <div class="cards pairs dangers">${dangers}</div>`;
+}
+
+/** An admin who may not read the history sees the rest of the page all the same. */
+async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
+  const shown = await history.of(record, MAX_CHANGES).catch((error: unknown) => {
+    const reason = awsReason(error);
+    if (reason === undefined) throw error;
+    return `It cannot be read. ${reason}.`;
+  });
+  return markup`<section class="card"><h2>Latest changes</h2>
+${typeof shown === 'string' ? shown : table('Latest changes', ['When', 'Who', 'What'], shown.map(historyCells))}</section>`;
 }
 
 /** `/keys/new`. */
@@ -73,7 +91,7 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
   onForm(
     app,
     '/keys/new',
-    async (c, texts) => showDone(c, site, await run(site.target, parseInputs(inputs, texts), ''), '/keys'),
+    async (c, texts) => showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys'),
     showForm,
     again,
   );

@@ -1,16 +1,16 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { type KeyState, type KeyView, listKeys } from '../keys/key-view.ts';
-import { stateText } from '../key-sentences.ts';
+import { isIssued, mayHaveToken, parseToken } from '../../../shared/keys/token.ts';
+import { AdminError } from '../admin-error.ts';
+import { foundTokenText, stateText } from '../key-sentences.ts';
+import { findToken, type KeyView, listKeys, stateFilters } from '../keys/key-view.ts';
 import { counted, formatNumber, timeOrNever } from '../text-format.ts';
-import { type Field, filters, type Html, markup, meter, type Sent, table } from './markup.ts';
-import type { Site } from './site.ts';
+import { type Field, filters, type Html, markup, meter, nothingSent, type Sent, table } from './markup.ts';
+import { onForm, type Site } from './site.ts';
 
 type Query = Sent['values'];
 
 const PAGE_SIZE = 50;
-
-const states = ['active', 'suspended', 'disabled', 'expired'] as const satisfies readonly KeyState[];
 
 const keyHeads = ['Name', 'Plan', 'State', 'This minute', 'Today', 'Last used (UTC)', 'Created'];
 
@@ -34,25 +34,45 @@ export function keyListHtml(label: string, views: readonly KeyView[]): Html | un
 
 /** `/keys`: all keys by name, a page at a time. */
 export function addKeysPage(app: Hono, site: Site): void {
-  app.get('/keys', async (c) => {
+  const show = async (c: Context, { formError }: Sent = nothingSent): Promise<Response> => {
     const query = c.req.query();
     const plan = planIds.find((id) => id === query['plan']);
-    const views = await listKeys(site.target, { ...(plan && { plan }), search: query['q'] ?? '' });
-    const found = views.filter(({ state }) => (query['state'] ?? '') === '' || state === query['state']);
+    const state = stateFilters.find((name) => name === query['state']);
+    const found = await listKeys(site.target, { plan, state, search: query['q'] ?? '' });
     const content = markup`<div class="head"><h1>Keys</h1><a class="button" href="keys/new">Create a key</a></div>
-${keyFilters(query)}${keyRows(found, query)}`;
-    return site.show(c, { title: 'Keys', part: 'keys' }, content);
-  });
+${keyFilters(site, query)}${keyRows(found, query)}`;
+    return site.show(c, { title: 'Keys', part: 'keys', failure: formError }, content);
+  };
+  app.get('/keys', (c) => show(c));
+  onForm(app, '/keys', (c, query) => search(c, site, query), show);
 }
 
-function keyFilters(query: Query): Html {
+/** By POST, as what is entered may be a token, which leads to its key and gets into no address. All else may. */
+async function search(c: Context, site: Site, { q = '', plan = '', state = '' }: Query): Promise<Response> {
+  const text = q.trim();
+  const token = parseToken(text);
+  if (token && (text.startsWith('psk_') || (await site.target.keyTable.get(token.recordId)))) {
+    const found = await findToken(site.target, text);
+    return site.redirect(c, `/keys/${found.key.id}`, foundTokenText(found));
+  }
+  if (mayHaveToken(text) && !isIssued(text))
+    throw new AdminError('This looks like a token, but no key has it: it is mistyped, or cut off.');
+  return c.redirect(`${site.base}/keys?${new URLSearchParams({ q: text, plan, state }).toString()}`, 303);
+}
+
+function keyFilters({ base }: Site, query: Query): Html {
   const all = ['', 'all'] as const;
   const fields: Field[] = [
-    { name: 'q', label: 'Search', type: 'search', attributes: markup`placeholder="Name or id"` },
+    {
+      name: 'q',
+      label: 'Search',
+      type: 'search',
+      attributes: markup`placeholder="Name, id, token or its last four characters"`,
+    },
     { name: 'plan', label: 'Plan', choices: [all, ...planIds.map((id) => [id, plans[id].title] as const)] },
-    { name: 'state', label: 'State', choices: [all, ...states.map((state) => [state, state] as const)] },
+    { name: 'state', label: 'State', choices: [all, ...stateFilters.map((state) => [state, state] as const)] },
   ];
-  return filters(fields, query);
+  return filters(fields, query, markup`method="post" action="${base}/keys"`);
 }
 
 function keyRows(found: readonly KeyView[], query: Query): Html {

@@ -36,14 +36,14 @@ export function layout({ title, place, base, address, part, note, failure }: Pag
 <meta name="color-scheme" content="light dark">
 ${base === undefined ? '' : markup`<base href="${base}/">`}
 <title>${title} · Pet Store Inventory</title>
-<link rel="icon" href="/icon.svg">
+<link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/console.css">
 <script src="/console.js" defer></script>
 </head>
 <body>
 <a class="skip" href="${address}#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="overview"><img src="/icon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
+<a class="brand" href="overview"><img src="/favicon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
 ${
   place === undefined
     ? ''
@@ -113,9 +113,9 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
-/** A form that filters the rows of its page. */
-export const filters = (fields: readonly Field[], query: Sent['values']): Html =>
-  markup`<form class="filters" role="search">
+/** A form that filters the rows of its page. @param attributes of the form, such as how it is sent */
+export const filters = (fields: readonly Field[], query: Sent['values'], attributes?: Html): Html =>
+  markup`<form class="filters" role="search" ${attributes ?? ''}>
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
 /** How much of a limit is used, as a bar and in numbers. */
@@ -125,12 +125,16 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${formatNumber(used)} / ${formatNumber(limit)}</span></span>`;
 }
 
-/** A table that scrolls in itself, by keyboard too. */
+const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
+
+/** A table that scrolls in itself, by keyboard too. Numbers, and their titles, are on the right. */
 export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
+  const sides = titles.map((_, at) => (rows.some((cells) => isNumber(cells[at])) ? markup` class="number"` : markup``));
+  const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}>${title}</th>`);
   const row = (cells: readonly (Html | string)[]): Html =>
-    markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>`;
+    markup`<tr>${cells.map((cell, at) => markup`<td${sides[at]}>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
+<thead><tr>${heads}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
 
 /** A description of the command's help as a sentence. */

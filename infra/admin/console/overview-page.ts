@@ -6,6 +6,7 @@ import { partUsed } from '../usage.ts';
 import { keyListHtml } from './keys-page.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
+import { usagePictures } from './usage-picture.ts';
 
 /** From this part of a limit on, a key is shown as close to it. */
 const CLOSE = 0.8;
@@ -13,20 +14,23 @@ const MOST_SHOWN = 100;
 
 /** `/overview`: what the keys do at this moment, who is close to a limit, and who is on which plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
+  const picture = usagePictures(site.target);
   app.get('/overview', async (c) => {
     const views = await listKeys(site.target);
     const close = views.filter((view) => partUsed(view) > CLOSE).toSorted((a, b) => partUsed(b) - partUsed(a));
+    const usage = await picture({ usedToday: total(views, ({ usedToday }) => usedToday) });
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
 ${keyListHtml('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
-<h2>Plans</h2>${planTable(views)}</section>`;
+<h2>Plans</h2>${planTable(views)}</section>${usage}`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
 }
 
-const sum = (views: readonly KeyView[], of: (view: KeyView) => number): string =>
-  formatNumber(views.reduce((total, view) => total + of(view), 0));
+const total = (views: readonly KeyView[], of: (view: KeyView) => number): number =>
+  views.reduce((sum, view) => sum + of(view), 0);
+const sum = (...of: Parameters<typeof total>): string => formatNumber(total(...of));
 
 function figures(views: readonly KeyView[]): Html {
   const values = {

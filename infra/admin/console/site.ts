@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { Context, Hono } from 'hono';
 import { failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
+import type { KeyAction } from '../key-actions.ts';
 import type { Target } from '../target.ts';
 import { withTarget } from '../text-format.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
@@ -50,11 +51,12 @@ class FormError extends Error {
 }
 
 /** The inputs of an action, from the fields that {@link fieldOf} makes. @throws FormError that names all faults */
-export function parseInputs(names: readonly (keyof Inputs)[], values: Sent['values']): Inputs {
+export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, values: Sent['values']): Inputs {
   const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
-  for (const name of names) {
-    const { presence, parse } = inputs[name];
+  for (const name of action.inputs) {
+    const { parse } = inputs[name];
+    const presence = action.allOptional ? 'optional' : inputs[name].presence;
     const text = (values[name] ?? '').trim();
     // Limits that are not agreed on are not shown either.
     if (presence === 'agreed' ? values['plan'] !== 'enterprise' : presence === 'optional' && text === '') continue;

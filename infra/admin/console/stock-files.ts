@@ -1,21 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import { AdminError } from '../admin-error.ts';
 import { recordsText } from '../records/export-records.ts';
-import { importRecords } from '../records/import-records.ts';
+import { countsText, type ImportPreview, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../target.ts';
-import { field, type Html, markup, nothingSent, type Sent } from './markup.ts';
+import { field, hidden, type Html, markup, nothingSent, type Sent } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 
 /** `/stock/import` and `/stock/export`. @param show the page that they belong to */
 export function addStockFiles(app: Hono, site: Site, show: (c: Context, sent: Sent) => Promise<Response>): void {
   app.get('/stock', (c) => show(c, nothingSent));
-  onForm(
-    app,
-    '/stock/import',
-    async (c) => site.redirect(c, '/stock', await importFile(site.target, (await c.req.parseBody())['file'])),
-    show,
-  );
+  // The response to a form, loaded again.
+  app.get('/stock/import', (c) => c.redirect(`${site.base}/stock`));
+  let shown: { readonly id: string; readonly preview: ImportPreview } | undefined;
+  const work = async (c: Context, { confirmed }: Sent['values']): Promise<Response> => {
+    if (confirmed === undefined) {
+      const preview = await previewOf(site.target, (await c.req.parseBody())['file']);
+      shown = { id: randomUUID(), preview };
+      return site.show(c, { title: 'Import?', part: 'stock' }, question(site, shown.id, preview));
+    }
+    const preview = shown?.id === confirmed ? shown.preview : undefined;
+    shown = undefined;
+    if (!preview)
+      throw new AdminError('Another file was chosen since, or this one was imported. Choose the file again.');
+    const { message, changedMeanwhile } = await preview.write();
+    if (changedMeanwhile.length === 0) return site.redirect(c, '/stock', message);
+    const left = changedMeanwhile.map((id) => `${id} was changed meanwhile, and is left`);
+    throw new AdminError(...left, `${message} Choose the file again for the others.`);
+  };
+  onForm(app, '/stock/import', work, show);
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
       // All of it first: where the store fails, a page says so.
@@ -27,10 +41,20 @@ export function addStockFiles(app: Hono, site: Site, show: (c: Context, sent: Se
   }
 }
 
-async function importFile(target: Target, file: unknown): Promise<string> {
+function previewOf(target: Target, file: unknown): Promise<ImportPreview> {
   if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
   const source = { name: file.name, open: () => piecesOf(file) };
-  return (await importRecords(source, stockEntries, () => Promise.resolve(target))).message;
+  return previewImport(source, stockEntries, () => Promise.resolve(target));
+}
+
+/** What an import would change, and whether that is meant. */
+function question(site: Site, id: string, { counts, largest }: ImportPreview): Html {
+  const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
+  const button = markup`<button class="danger">Import</button>`;
+  const hasChanges = counts.added + counts.changed > 0;
+  return markup`<h1>Import?</h1><section class="card narrow"><p>${countsText(counts)}</p>
+${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}
+<p><a href="stock">Leave the stock as it is</a></p></section>`;
 }
 
 /** In small pieces: the rows of one are made all at once. */
@@ -52,7 +76,7 @@ export function fileCards(site: Site): Html {
   );
   const fields = [field('import', fileField, nothingSent)];
   return markup`<div class="cards"><section class="card"><h2>Import</h2>
-<p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written.</p>
+<p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written. What would change is shown before.</p>
 ${site.form('/stock/import', markup`<button>Import</button>`, fields, markup`enctype="multipart/form-data"`)}</section>
 <section class="card"><h2>Export</h2><p>All stock entries, in a file that the import reads.</p><p class="links">${links}</p></section></div>`;
 }

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import * as v from 'valibot';
 import { isInt64 } from '../../../shared/contract/int64.ts';
-import { inventoryItemSchema } from '../../../shared/contract/inventory.ts';
+import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { petStatuses } from '../../../shared/contract/records.ts';
-import { stockList } from '../../../shared/stores/sorted-table.ts';
+import { itemsOf, stockList } from '../../../shared/stores/sorted-table.ts';
 import type { Target } from '../target.ts';
 import { formatNumber } from '../text-format.ts';
 import { filters, type Html, markup, type Sent, table } from './markup.ts';
@@ -23,6 +23,10 @@ const fields = [
 
 const columns = v.keyof(inventoryItemSchema).options;
 const title = (field: string): string => `${field.charAt(0).toUpperCase()}${field.slice(1).replace(/Id$/, '')}`;
+/** In the trail of a page: the first page. */
+const START = 'start';
+/** Pages that the links lead back. */
+const MAX_TRAIL = 50;
 const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
 
 /** `/stock`: the stock of all pets to look at, and files of it to change it. */
@@ -36,12 +40,27 @@ export function addStockPage(app: Hono, site: Site): void {
 /** The stock, a page at a time, in ascending id. */
 async function stockTable(target: Target, query: Sent['values']): Promise<Html> {
   const { entries, last } = await read(target, query);
-  const rows = entries.map((entry) => columns.map((column) => cell(entry[column])));
-  const next = new URLSearchParams({ status: query['status'] ?? '', after: last ?? '' }).toString();
+  const names = await namesOf(target, entries);
+  const rows = entries.map((entry) =>
+    columns.map((column) => cell(entry[column])).concat(names.get(entry.petId) ?? ''),
+  );
+  const trail = (query['trail'] ?? '').split(' ').filter((position) => position === START || isInt64(position));
+  const { status = '', after = START } = query;
+  const link = (to: string, from: readonly string[], text: string): Html =>
+    markup`<a href="stock?${new URLSearchParams({ status, after: to, trail: from.slice(-MAX_TRAIL).join(' ') }).toString()}">${text}</a>`;
+  const back = trail.length === 0 ? markup`<span></span>` : link(trail.at(-1) ?? START, trail.slice(0, -1), '← Back');
+  const next = last === undefined ? '' : link(last, [...trail, after], `The pets after ${last} →`);
   const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(fields, query)}<section>
-${rows.length > 0 ? table('Stock', columns.map(title), rows) : none}
-${last === undefined ? '' : markup`<p class="pages"><a href="stock?${next}">The pets after ${last} →</a></p>`}</section>`;
+${rows.length > 0 ? table('Stock', columns.map(title).concat('Name'), rows) : none}
+<p class="pages">${back}${next}</p></section>`;
+}
+
+/** The names of the pets, by id, as far as they have a record. */
+async function namesOf({ documents, tables }: Target, entries: readonly InventoryItem[]): Promise<Map<string, string>> {
+  const keys = entries.map(({ petId }) => ({ petId: BigInt(petId) }));
+  const found = keys.length === 0 ? [] : await itemsOf(documents, tables.pets, keys);
+  return new Map(found.map((item) => [String(item['petId']), String(item['name'])]));
 }
 
 /** The pet that is looked for; or the first entries after an id, of all or of one status. */

@@ -49,7 +49,7 @@ export async function changeKey(
     // From the clock before the write is sent: the minute of its calls may be shorter, never longer.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
     const stamp = isInGateway ? { ...soon, unappliedSince: undefined } : { unappliedSince: Date.now() };
-    const written = await target.keyTable.revise(record, { ...wanted, ...stamp });
+    const written = await target.keyTable.revise(record, { ...wanted, ...stamp }, { edit });
     if (!written || isInGateway) return written;
     // What takes edits is blocked by now, if an admin has blocked it there. A resumption is meant to open.
     const opening = wasApplied || !record.enabled ? undefined : openingProblem(written, live);

@@ -14,7 +14,7 @@ const MARGIN_MS = 500;
 /**
  * Changes the record of a key by one conditional write, which takes effect immediately. API Gateway is not called.
  *
- * @param change from the key as it is; may throw; without any field nothing is written
+ * @param change from the key as it is; may throw; without any field nothing is written @param reason for the history
  * @returns the key as it is then
  * @throws AdminError where it was revoked
  */
@@ -22,11 +22,12 @@ export function changeRecord(
   target: Target,
   { recordId }: KeyRecord,
   change: (now: KeyRecord) => KeyChange,
+  reason?: string,
 ): Promise<KeyRecord> {
   return untilDone(async () => {
     const record = await readRecord(target, recordId);
     const wanted = change(record);
-    return Object.keys(wanted).length === 0 ? record : target.keyTable.revise(record, wanted);
+    return Object.keys(wanted).length === 0 ? record : target.keyTable.revise(record, wanted, { reason });
   });
 }
 

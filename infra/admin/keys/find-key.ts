@@ -72,7 +72,9 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   const open = found.filter(({ revoked }) => !revoked);
   const [only = found[0], another] = open;
   if (!another) return only;
-  const ids = open.slice(0, MAX_LISTED).map(idOf);
+  const ids = open
+    .slice(0, MAX_LISTED)
+    .map((record) => `${idOf(record)} (${record.plan}, made ${new Date(record.createdAt).toISOString().slice(0, 10)})`);
   const more = open.length > ids.length ? ' …' : '';
   throw new AdminError(`${open.length} keys have the name ${text}. Name one by its id: ${ids.join(', ')}${more}`);
 }

@@ -1,5 +1,5 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
-import { revocation } from '../../../shared/key-registry/key-table.ts';
+import { differences, type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
@@ -13,18 +13,19 @@ import { type KeyView, keyView } from './key-view.ts';
 /**
  * Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too).
  *
- * @param forMs milliseconds; undefined: until it is resumed
+ * @param forMs milliseconds; undefined: until it is resumed @param reason for its history
  */
-export async function suspendKey(target: Target, key: string, forMs: number | undefined): Promise<KeyView> {
+export async function suspendKey(target: Target, key: string, forMs?: number, reason?: string): Promise<KeyView> {
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
   const found = await findKey(target, key);
   // The record first, which needs nothing of API Gateway. An edit there that no sync has seen is taken over after it.
-  const suspended = await changeRecord(target, found, ({ suspendedUntil, unappliedSince = LOOK_FIRST }) => ({
+  const suspension = ({ suspendedUntil, unappliedSince = LOOK_FIRST }: KeyRecord): KeyChange => ({
     // A suspension holds until it is over or resumed: another one only makes it longer.
     suspendedUntil: Math.max(until, suspendedUntil),
     suspendedByAdmin: true,
     ...(forMs === undefined && { enabled: false, unappliedSince }),
-  }));
+  });
+  const suspended = await changeRecord(target, found, suspension, reason);
   if (forMs !== undefined) return keyView(reportUnapplied(target, suspended));
   const applied = changeKey(target, suspended, () => ({}));
   return keyView(await applied.catch((error: unknown) => reportUnapplied(target, suspended, reasonOf(error))));
@@ -70,12 +71,32 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
   return keyView(moved);
 }
 
+export interface KeyEdit {
+  readonly name?: string;
+  /** Unix milliseconds; `NEVER`: it does not. */
+  readonly expires?: number | undefined;
+}
+
+/** The end of a key as a record has it. */
+export const endOf = (expires = NEVER): number | undefined => (expires < NEVER ? expires : undefined);
+
+/** Gives a key another name or end, in API Gateway too. One that has expired works again if its end is later. */
+export async function editKey(target: Target, key: string, { name, expires }: KeyEdit): Promise<KeyView> {
+  if (name === undefined && expires === undefined)
+    throw new AdminError('Nothing to edit: give --name, --expires, or both.');
+  const edited = await changeKey(target, await findKey(target, key), (now) =>
+    differences(now, { name: name ?? now.name, expiresAtMs: endOf(expires ?? now.expiresAtMs) }),
+  );
+  if (expires !== undefined) await waitOutMemory(target);
+  return keyView(edited);
+}
+
 /** Refuses a key permanently, with all tokens: at once in the keys table; then deletes it in API Gateway. */
-export async function revokeKey(target: Target, { recordId }: KeyRecord): Promise<KeyRecord> {
+export async function revokeKey(target: Target, { recordId }: KeyRecord, reason?: string): Promise<KeyRecord> {
   const revoked = await untilDone(async () => {
     const record = await target.keyTable.get(recordId);
     if (!record) throw removedError();
-    return record.revoked ? record : target.keyTable.revise(record, revocation(Date.now()));
+    return record.revoked ? record : target.keyTable.revise(record, revocation(Date.now()), { reason });
   });
   try {
     if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);

@@ -8,7 +8,12 @@ import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { allRecords, findRecord } from './find-key.ts';
 
-export type KeyState = 'active' | 'suspended' | 'disabled' | 'expired' | 'revoked';
+const keyStates = ['active', 'suspended', 'disabled', 'expired', 'revoked'] as const;
+export type KeyState = (typeof keyStates)[number];
+
+/** What a list of keys may be filtered by. `expiring`: within 14 days. */
+export const stateFilters = [...keyStates, 'expiring'] as const;
+const EXPIRING_MS = 14 * 86_400_000;
 
 /** A key as the commands show it; times are ISO 8601. */
 export type KeyView = Readonly<ReturnType<typeof keyView>>;
@@ -36,7 +41,9 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** Null where it is not suspended, or until it is resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
     /** Those that work, the oldest first. */
-    tokens: workingTokens(key, now).map(tokenView),
+    tokens: key.revoked ? [] : workingTokens(key, now).map(tokenView),
+    /** When a revoked key is deleted; null for all others. */
+    forgotten: key.purgeAt === undefined ? null : timeText(key.purgeAt * 1_000),
     /** Whether API Gateway has all of this. */
     applied: key.unappliedSince === undefined,
   };
@@ -76,19 +83,36 @@ export async function showKey(target: Target, id: string): Promise<KeyView> {
 const byName = new Intl.Collator();
 
 export interface KeySelection {
-  readonly plan?: PlanId;
-  /** In the name, in any case, or the id. */
+  readonly plan?: PlanId | undefined;
+  /** Undefined: all but the revoked ones. */
+  readonly state?: (typeof stateFilters)[number] | undefined;
+  /** In the name, in any case, or the id; or a token, or its last four characters. */
   readonly search?: string;
 }
 
 /** The keys that are not revoked, or some of them, by name. */
-export async function listKeys(target: Target, { plan, search = '' }: KeySelection = {}): Promise<KeyView[]> {
-  const text = search.trim().toLowerCase();
+export async function listKeys(target: Target, { plan, state, search = '' }: KeySelection = {}): Promise<KeyView[]> {
+  const text = search.trim();
+  const recordId = parseToken(text)?.recordId;
   return (await allRecords(target))
-    .filter((record) => !record.revoked && (plan === undefined || record.plan === plan))
-    .filter((record) => record.name.toLowerCase().includes(text) || idOf(record).includes(text))
+    .filter((record) => plan === undefined || record.plan === plan)
+    .filter((record) => record.recordId === recordId || hasText(record, text))
     .map((record) => keyView(record))
+    .filter((view) => isInState(view, state))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
+}
+
+const hasText = (record: KeyRecord, text: string): boolean =>
+  record.name.toLowerCase().includes(text.toLowerCase()) ||
+  idOf(record).includes(text) ||
+  Object.values(record.tokens).some(({ last }) => last === text);
+
+function isInState(view: KeyView, filter: KeySelection['state']): boolean {
+  if (filter === undefined) return view.state !== 'revoked';
+  if (filter !== 'expiring') return view.state === filter;
+  const { state, expires } = view;
+  const isOver = state === 'revoked' || state === 'expired';
+  return !isOver && expires !== null && Date.parse(expires) < Date.now() + EXPIRING_MS;
 }
 
 export interface FoundToken {

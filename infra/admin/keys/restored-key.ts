@@ -1,3 +1,4 @@
+import type { ChangeEntry } from '../../../shared/key-registry/key-history.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/key-record.ts';
@@ -8,5 +9,13 @@ export function restoredKey(item: Item, isOpen: boolean): Item | undefined {
   if (!isIssued(String(item['recordId']))) return undefined;
   // The copy does not say what was revoked, suspended or ended after it.
   const suspended = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
-  return { ...item, keyId: undefined, unappliedSince: LOOK_FIRST, ...(isOpen ? {} : suspended) };
+  // Later than each revision since the copy, of which the history may have entries.
+  const now = Date.now();
+  const restored = { ...item, keyId: undefined, unappliedSince: LOOK_FIRST, revision: now, changedAt: now };
+  return isOpen ? restored : { ...restored, ...suspended };
+}
+
+export function restoration({ recordId, revision }: Item): ChangeEntry {
+  const now = Number(revision);
+  return { recordId: String(recordId), revision: now, at: now, what: ['restored from a backup'] };
 }

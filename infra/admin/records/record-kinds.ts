@@ -5,9 +5,9 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
-import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
+import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/order-list.ts';
 import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
-import { stockList } from '../../../shared/stores/sorted-table.ts';
+import { stockEntrySchema, stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
@@ -40,6 +40,9 @@ export interface RecordKind<Entry> {
   readonly foreignFields?: ReadonlyMap<string, string>;
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
+  /** Of its item; the last is the id. */
+  readonly keyNames: readonly string[];
+  readonly itemSchema: v.GenericSchema<unknown, Entry>;
   /** All of them, some at a time. */
   readonly all: (target: Target) => AsyncGenerator<readonly Entry[]>;
 }
@@ -53,6 +56,8 @@ export const stockEntries: RecordKind<InventoryItem> = {
   idOf: ({ petId }) => petId,
   tableOf: ({ tables }) => tables.stock,
   toItem: stockItem,
+  keyNames: ['storeId', 'petId'],
+  itemSchema: stockEntrySchema,
   all: ({ documents, tables }) => stockList(documents, tables.stock).all(),
 };
 
@@ -66,6 +71,8 @@ export const pets: RecordKind<PetRecord> = {
   foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
   tableOf: ({ tables }) => tables.pets,
   toItem: petItem,
+  keyNames: ['petId'],
+  itemSchema: petItemSchema,
   all: allPets,
 };
 
@@ -78,6 +85,8 @@ export const orders: RecordKind<Order> = {
   idOf: ({ id }) => id,
   tableOf: ({ tables }) => tables.orders,
   toItem: orderItem,
+  keyNames: ['storeId', 'orderId'],
+  itemSchema: orderItemSchema,
   all: ({ documents, tables }) => orderList(documents, tables.orders).all(),
 };
 

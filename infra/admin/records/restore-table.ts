@@ -1,22 +1,15 @@
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  ConditionalCheckFailedException,
-  DescribeTableCommand,
-  ResourceNotFoundException,
-} from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
-import pThrottle from 'p-throttle';
+import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import type { TableName } from '../../stages.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
-import { restoredKey } from '../keys/restored-key.ts';
+import { restoration, restoredKey } from '../keys/restored-key.ts';
 import type { Target } from '../target.ts';
 import type { OnProgress } from './record-kinds.ts';
-
-/** Half of what DynamoDB takes for one partition, such as all stock, in a second: the rest is for customers. */
-const inTurn = pThrottle({ limit: 50, interval: 100 })(() => Promise.resolve());
+import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** `exact`: also change what differs, and delete what was added. `open`: keys work at once. */
 export type RestoreOptions = Readonly<Record<'exact' | 'open' | 'dryRun', boolean>> & { readonly from: string };
@@ -57,27 +50,11 @@ export async function restoreTable(target: Target, table: TableName, options: Re
     const item = after && table === 'keys' ? restoredKey(after, open) : after;
     const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
     if (after && !item) return void done.lost.push(id);
-    const put = { TableName: live, ...isStill(before, item) };
-    try {
-      if (!dryRun) await inTurn();
-      if (!dryRun && item) await client.send(new PutCommand({ ...put, Item: item }));
-      else if (!dryRun) await client.send(new DeleteCommand({ ...put, Key: keyOf({ ...before }) }));
-      done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      done.changedMeanwhile.push(id);
-    }
+    const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
+    if (isDone) done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
+    else done.changedMeanwhile.push(id);
+    if (isDone && !dryRun && item && table === 'keys') await target.history.put(restoration(item));
   };
-  await Readable.from(changes()).forEach(write, { concurrency: 32 });
+  await Readable.from(changes()).forEach(write, { concurrency: CONCURRENT_WRITES });
   return done;
-}
-
-/** The condition that an item is as it was read: each attribute of it, and of what takes its place. */
-function isStill(before: Item = {}, after: Item = {}) {
-  const names = Object.keys({ ...before, ...after });
-  const parts = names.map((name, at) => (name in before ? `#${at} = :${at}` : `attribute_not_exists(#${at})`));
-  const values = names.flatMap((name, at) => (name in before ? [[`:${at}`, before[name]]] : []));
-  const ExpressionAttributeNames = Object.fromEntries(names.map((name, at) => [`#${at}`, name]));
-  const ExpressionAttributeValues = values.length === 0 ? undefined : Object.fromEntries(values);
-  return { ConditionExpression: parts.join(' AND '), ExpressionAttributeNames, ExpressionAttributeValues };
 }

@@ -1,7 +1,7 @@
-import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
+import { NotFoundException, ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { suspendKey } from '../../../infra/admin/keys/key-changes.ts';
+import { revokeKey, suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
@@ -33,10 +33,24 @@ beforeEach(() => {
   world.reset();
 });
 
-describe.each([
-  ['by its id', 'subject'],
-  ['by its name', NAME],
-])('Where API Gateway answers no call, a key that is named %s', (_, key) => {
+function renameInGateway(): void {
+  const apiKey = world.records.apiKey('subject');
+  if (apiKey) world.records.putApiKey({ ...apiKey, name: 'renamed' });
+}
+
+/** Does something once, right before a call of a command. */
+function before(name: string, act: () => Promise<unknown>): Interception {
+  let isDone = false;
+  return async (perform, call) => {
+    if (call === name && !isDone) {
+      isDone = true;
+      await act();
+    }
+    return perform();
+  };
+}
+
+describe('Where API Gateway answers no call, a key', () => {
   const always = [NEVER, NEVER];
 
   test.each<[CommandName, Partial<KeyRecord>, ends: number[], calls: number]>([
@@ -48,15 +62,14 @@ describe.each([
     ['end', {}, [0, NEVER], 0],
   ])('is changed all the same, and an edit there is taken over later: %s', async (name, change, ends, calls) => {
     const subject = await issueSubject(world, 'open');
-    const apiKey = world.records.apiKey('subject');
-    if (apiKey) world.records.putApiKey({ ...apiKey, name: 'renamed' });
+    renameInGateway();
     const failed: string[] = [];
     const unavailable: Interception = (perform, call) => {
-      if (/^(?:GetItem|Scan|UpdateItem)Command$/.test(call)) return perform();
+      if (/^(?:GetItem|PutItem|Scan|UpdateItem)Command$/.test(call)) return perform();
       failed.push(call);
       return Promise.reject(new ServiceUnavailableException({ message: 'Unavailable', $metadata: {} }));
     };
-    await world.run<unknown>(() => commands[name](target, key, subject), unavailable);
+    await world.run<unknown>(() => commands[name](target, 'subject', subject), unavailable);
 
     const [record] = await world.keys();
     expect(record).toMatchObject(change);
@@ -78,17 +91,12 @@ describe('A suspension', () => {
   test('for a minute leaves the one that the limiter writes at the same time', async () => {
     const { recordId } = await issueSubject(world, 'open');
     const suspendedUntil = NOW + 5 * MINUTE_MS;
-    let isBanned = false;
-    const ban: Interception = async (perform, call) => {
-      if (call === 'UpdateItemCommand' && !isBanned) {
-        isBanned = true;
-        const UpdateExpression = 'SET suspendedUntil = :until, suspendedByAdmin = :false';
-        const values = { ExpressionAttributeValues: { ':until': suspendedUntil, ':false': false } };
-        const key = { TableName: KEYS_TABLE, Key: { recordId } };
-        await target.documents.send(new UpdateCommand({ ...key, UpdateExpression, ...values }));
-      }
-      return perform();
-    };
+    const ban = before('UpdateItemCommand', () => {
+      const UpdateExpression = 'SET suspendedUntil = :until, suspendedByAdmin = :false';
+      const values = { ExpressionAttributeValues: { ':until': suspendedUntil, ':false': false } };
+      const key = { TableName: KEYS_TABLE, Key: { recordId } };
+      return target.documents.send(new UpdateCommand({ ...key, UpdateExpression, ...values }));
+    });
     await world.run(() => suspendKey(target, 'subject', MINUTE_MS), ban);
 
     expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
@@ -120,6 +128,49 @@ describe('A suspension', () => {
     const until = suspendedUntil === NEVER ? null : new Date(suspendedUntil).toISOString();
     expect(view).toMatchObject({ state: 'suspended', suspendedUntil: until });
   });
+});
+
+test.each(['suspend', 'suspend for a while'] as const)(
+  'A suspension wins over a resumption, which fails: %s',
+  async (name) => {
+    await issueSubject(world, 'suspended');
+    const meanwhile = before('GetUsagePlansCommand', () => commands[name](target, 'subject'));
+
+    const resumption = world.run(() => commands.resume(target, 'subject'), meanwhile);
+    await expect(resumption).rejects.toThrow('was changed by another command meanwhile');
+    expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
+    expect(world.records.apiKey('subject')?.enabled).toBe(false);
+  },
+);
+
+test.each(['move to Pro', 'resume'] as const)(
+  'A key that API Gateway does not find once is left as it is, and reported: %s',
+  async (name) => {
+    const subject = await issueSubject(world, 'suspended');
+    const missing = new NotFoundException({ message: 'No', $metadata: {} });
+    const lost = before('GetApiKeyCommand', () => Promise.reject(missing));
+
+    await expect(world.run<unknown>(() => commands[name](target, 'subject'), lost)).rejects.toThrow(
+      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it',
+    );
+    expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
+    await commands[name](target, 'subject');
+  },
+);
+
+test('The history tells an edit in API Gateway, which a command adopts, from what the command did, and why', async () => {
+  const subject = await issueSubject(world, 'open');
+  renameInGateway();
+  await commands['move to Pro'](target, 'subject');
+  await suspendKey(target, 'subject', undefined, 'not paid');
+  await revokeKey(target, subject, 'left');
+
+  const [record = subject] = await world.keys();
+  expect(await target.history.of(record, 9)).toMatchObject([
+    { what: ['revoked'], reason: 'left' },
+    { what: ['suspended until it is resumed'], reason: 'not paid' },
+    { what: ['name acme → renamed (in API Gateway)', 'plan free → pro'] },
+  ]);
 });
 
 describe('A command at a key that is pending sync, and blocked in API Gateway, names what it opens there', () => {

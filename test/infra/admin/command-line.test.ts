@@ -2,13 +2,15 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText } from '../../../infra/admin/admin-error.ts';
-import { keyListText } from '../../../infra/admin/commands/key-output.ts';
+import { keyListCsv, keyListText } from '../../../infra/admin/commands/key-output.ts';
 import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { targetOption } from '../../../infra/admin/target-options.ts';
 import { withTarget } from '../../../infra/admin/text-format.ts';
+import { NEVER } from '../../../shared/keys/key-record.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';
 import { HostClock } from '../../support/host-clock.ts';
 import { aKey } from '../../support/tables.ts';
@@ -23,9 +25,16 @@ describe('an input', () => {
 
   test.each<[keyof typeof inputs, string, unknown]>([
     ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
+    [
+      'reason',
+      ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02 ',
+      '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02',
+    ],
     ['grace', '30m', 1_800_000],
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
+    ['expires', '2030-12-31T04:05:06.789Z', Date.parse('2030-12-31T04:05:06.789Z')],
+    ['expires', 'never', NEVER],
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
     ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],
@@ -34,12 +43,19 @@ describe('an input', () => {
   });
 
   test.each<[keyof typeof inputs, string, string[]]>([
-    ['name', 'It must be 1 to 100 bytes', ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b']],
+    [
+      'name',
+      'It must be 1 to 100 bytes',
+      ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b', '\u200b\u2060 \u3164\u2800\u0301'],
+    ],
     ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'ü'.repeat(7), 'a b', 'a\u0007']],
     ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
     ['for', 'It must be a length of time such as', ['0s']],
     ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
-    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31T18:00', '189345']],
+    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31\n', '189345']],
+    ['expires', 'or never', ['2030-12-31T18:00', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00', 'Never']],
+    ['reason', 'It must not have a token in it', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
+    ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
     [
       'perMinute',
       'It must be a whole number from 1 to 48,000.',
@@ -128,6 +144,16 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
   const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
   expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
+});
+
+test('A list of keys shows the day of those that have one name, and is no formula in a spreadsheet', () => {
+  const views = ['=1+1', 'acme', 'acme'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
+
+  expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n?){2}$/);
+  expect(keyListCsv(views).split('\n').slice(0, 2)).toEqual([
+    'id,name,plan,state,created,expires,lastUsed,perMinute,perDay,usedToday',
+    "k,'=1+1,free,active,1970-01-01T00:00:00.000Z,,,60,1000,0",
+  ]);
 });
 
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });

@@ -1,5 +1,6 @@
-import { NotFoundException, TooManyRequestsException } from '@aws-sdk/client-api-gateway';
+import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { editKey, type KeyEdit } from '../../../infra/admin/keys/key-changes.ts';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
@@ -51,6 +52,11 @@ beforeEach(() => {
 });
 
 const run = (name: CommandName) => commands[name](target, 'subject');
+async function history() {
+  const [record] = await world.keys();
+  return record && target.history.of(record, 9);
+}
+const editTo = (change: KeyEdit) => editKey(target, 'subject', change);
 const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
 const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);
@@ -193,14 +199,6 @@ describe('What an admin has just done in the AWS console', () => {
     expect(plansOf('subject')).toEqual(['pro']);
   });
 
-  test('is not known of a key that is unapplied: its record holds', async () => {
-    await issueChanged({ unappliedSince: NOW - HOUR_MS });
-    put({ name: 'renamed', enabled: false })();
-
-    expect(await move()).toMatchObject({ plan: 'pro', name: 'acme', state: 'active', applied: false });
-    expect(records.apiKey('subject')).toMatchObject({ name: 'acme', enabled: true });
-  });
-
   test('is taken over where a key is suspended, which closes it all the same', async () => {
     await issueSubject(world, 'open');
     putOnBusiness();
@@ -226,16 +224,38 @@ describe('What an admin has just done in the AWS console', () => {
   });
 });
 
-describe('A key that API Gateway does not find', () => {
-  test.each(['move to Pro', 'resume'] as const)('once is left as it is, and reported: %s', async (name) => {
-    const subject = await issueSubject(world, 'suspended');
-    before.set('GetApiKeyCommand', () => Promise.reject(new NotFoundException({ message: 'No', $metadata: {} })));
+describe('An edit', () => {
+  const expires = NOW + HOUR_MS;
 
-    await expect(run(name)).rejects.toThrow(
-      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it within five minutes; npm run admin -- keys sync does so now.',
-    );
+  test('gives name and end to API Gateway, takes the tag of the end away with it, and tells of both in the history', async () => {
+    const subject = await issueSubject(world, 'open');
+    expect(await editTo({ name: 'new', expires })).toMatchObject({ name: 'new', applied: true });
+    const end = new Date(NOW + HOUR_MS).toISOString();
+    expect(records.apiKey('subject')).toMatchObject({ name: 'new', tags: { expires: end } });
+    expect((await world.keys())[0]?.tokens).toEqual(subject.tokens);
+
+    expect(await editTo({ expires: NEVER })).toMatchObject({ expires: null, applied: true });
+    expect(records.apiKey('subject')?.tags).toEqual({});
+    expect(await history()).toMatchObject([
+      { who: 'ann', what: ['expires 2026-11-21 13:30 UTC → never'] },
+      { who: 'ann', what: ['name acme → new', 'expires never → 2026-11-21 13:30 UTC'] },
+    ]);
+  });
+
+  test('that changes nothing writes nothing, and one without a change is refused', async () => {
+    const subject = await issueSubject(world, 'open');
+    await editTo({ name: NAME, expires: NEVER });
+
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
-    await run(name);
+    await expect(editTo({})).rejects.toThrow('Nothing to edit: give --name, --expires, or both.');
+  });
+
+  test('of a key that has expired lets it in again, and leaves a suspended one suspended', async () => {
+    await issueChanged({ expiresAtMs: NOW - 1 });
+    expect(await editTo({ expires })).toMatchObject({ state: 'active' });
+    world.reset();
+    await issueSubject(world, 'suspended');
+    expect(await editTo({ expires })).toMatchObject({ state: 'suspended' });
   });
 });
 
@@ -262,24 +282,4 @@ test('A move lets a key in that has suspended itself', async () => {
 
   expect(await move()).toMatchObject({ plan: 'pro', state: 'active', suspendedUntil: null });
   expect(await world.keys()).toMatchObject([{ minuteRefused: 0 }]);
-});
-
-describe('A suspension', () => {
-  test('wins over a move that is under way', async () => {
-    await issueSubject(world, 'open');
-    before.set('DeleteUsagePlanKeyCommand', () => run('suspend'));
-
-    await move();
-    expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER, plan: 'pro' }]);
-    expect(records.apiKey('subject')?.enabled).toBe(false);
-  });
-
-  test.each(['suspend', 'suspend for a while'] as const)('(%s) wins over a resumption, which fails', async (name) => {
-    await issueSubject(world, 'suspended');
-    before.set('GetApiKeyCommand', () => before.set('GetUsagePlansCommand', () => run(name)));
-
-    await expect(run('resume')).rejects.toThrow('was changed by another command meanwhile');
-    expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
-    expect(records.apiKey('subject')?.enabled).toBe(false);
-  });
 });

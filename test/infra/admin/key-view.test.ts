@@ -1,10 +1,10 @@
 import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
-import { keyView, showKey } from '../../../infra/admin/keys/key-view.ts';
+import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { dailyUsage } from '../../../infra/admin/usage.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
@@ -19,19 +19,6 @@ afterAll(() => world.close());
 const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
 const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
-
-test('A key has the tokens that work, the oldest first', () => {
-  const tokens = {
-    ...tokenEntry('newer', { label: 'reports', access: 'read', until: NOW + 1, pending: true }, NOW),
-    ...tokenEntry('ended', { label: 'ended', until: NOW }, NOW - 1),
-    ...tokenEntry('older', {}, NOW - 1_000),
-  };
-
-  expect(keyView(aKey({ tokens }), NOW).tokens).toMatchObject([
-    { name: 'main/lder', label: 'main', until: null, neverShown: false },
-    { label: 'reports', until: '2026-11-21T12:30:45.001Z', neverShown: true },
-  ]);
-});
 
 test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],
@@ -53,17 +40,18 @@ describe('The use of a key', () => {
     expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('is of each UTC day, today last: what was metered, and of today what was counted', async () => {
+  test('is of each UTC day since it was made: what was metered, and of today what was counted', async () => {
     const today = Date.now();
     const dayBefore = (days: number): string => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
-    await world.issue(aKey({ keyId: 'mine', currentMinute: minuteOf(today), dayUsed: 5 }), 'free');
-    for (const ago of [0, 2, 2, 2]) world.records.countRequest(dayBefore(ago), 'free', 'mine');
+    const used = { currentMinute: minuteOf(today), dayUsed: 5, createdAt: today - 3 * 86_400_000 };
+    await world.issue(aKey({ keyId: 'mine', ...used }), 'free');
+    for (const ago of [0, 2, 2, 2, 4]) world.records.countRequest(dayBefore(ago), 'free', 'mine');
 
     expect(await dailyUsage(target, 'mine', 4)).toMatchObject({
       perDay: 1_000,
       days: [0, 3, 0, 5].map((requests, index) => ({ date: dayBefore(3 - index), requests })),
     });
-    expect((await dailyUsage(target, 'mine', 90)).days).toHaveLength(90);
+    expect((await dailyUsage(target, 'mine', 90)).days).toHaveLength(4);
   });
 });
 
@@ -111,6 +99,26 @@ describe('A key is found', () => {
   });
 });
 
+const TOKEN = generateToken();
+const days = (count: number) => ({ expiresAtMs: Date.now() + count * 86_400_000 });
+
+test.each<[KeySelection, string[]]>([
+  [{}, ['a', 'b', 'c']],
+  [{ state: 'revoked' }, ['old']],
+  [{ state: 'suspended', plan: 'free' }, ['b']],
+  [{ state: 'expiring' }, ['b']],
+  [{ search: TOKEN.slice(-4) }, ['c']],
+  [{ search: TOKEN.slice(-5) }, []],
+  [{ search: TOKEN }, ['c']],
+])('The list of keys has those of %j', async (selection, ids) => {
+  await put('a', 'Acme', days(15));
+  await put('b', 'Beta', { ...days(13), suspendedUntil: NEVER });
+  await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
+  await put('old', 'Acme', { ...REVOKED, ...days(1) });
+
+  expect((await listKeys(target, selection)).map(({ id }) => id)).toEqual(ids);
+});
+
 test.each(['k1', 'Acme'])(
   'A revoked key is shown, by its id and its name, and no command changes it: %s',
   async (text) => {
@@ -123,7 +131,7 @@ test.each(['k1', 'Acme'])(
 );
 
 test.each([
-  ['that several have', 'acme', /^4 keys have the name acme\. Name one by its id: a\d, a\d, a\d …$/],
+  ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, made 1970-01-01\), a\d .* …$/],
   ['that none has', 'Beta Pest', 'There is no key Beta Pest. List the ids with: npm run admin -- keys list'],
   ['that is empty', ' ', 'There is no key without a name.'],
 ])('A name %s is refused, with what to do', async (_, text, message) => {

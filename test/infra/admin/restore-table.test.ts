@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { importFile } from '../../../infra/admin/commands/record-commands.ts';
+import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import type { TableName } from '../../../infra/stages.ts';
@@ -12,9 +16,11 @@ import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { aKey, createKeysTable, createPetsTable, createRequestsTable, createStockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
+const folder = temporaryFolder();
 
 const entry = (petId: number, quantity: number): Item => ({
   storeId: 'main',
@@ -74,6 +80,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     await put(live, items.now);
     return live;
   }
+  const onStage = () => Promise.resolve({ ...target, stage: 'staging', place: 'the stage staging' } as const);
   const restore = (table: TableName, options: Partial<RestoreOptions> = {}) =>
     restoreTable(target, table, { from: copy, exact: false, open: false, dryRun: false, ...options }, () => undefined);
 
@@ -131,6 +138,26 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     });
   });
 
+  test('of an export by its import asks on a stage, and there too leaves what was changed after it was shown', async () => {
+    const stored = { ...entry(1, 3), status: 'sold' };
+    const live = await given('stock', createStockTable, { now: [stored, { ...stored, petId: 2 }], before: [] });
+    const file = join(folder, 'stock.csv');
+    writeFileSync(file, 'petId,quantity,status\n1,5,sold\n2,5,sold\n3,5,sold\n');
+    const options = { dryRun: false, yes: false };
+    const unchanged = await itemsOf(live);
+    await expect(importFile(stockEntries, onStage, options, file)).rejects.toThrow('the stage staging? What is');
+    expect(await itemsOf(live)).toEqual(unchanged);
+
+    let other: Promise<void> | undefined;
+    engine.beforeCall = async ({ action }) => {
+      if (action === 'PutItem') await (other ??= put(live, [entry(1, 9)]));
+    };
+    const { value } = await importFile(stockEntries, onStage, { ...options, yes: true }, file);
+    process.exitCode = 0;
+    expect(value).toMatchObject({ added: 1, changed: 1, changedMeanwhile: ['1'], imported: 2 });
+    expect((await itemsOf(live)).find(({ version }) => version === 'v9')).toBeDefined();
+  });
+
   test('of pets compares lists and maps too', async () => {
     const live = await given('pets', createPetsTable, {
       now: [pet(1, 'new'), pet(2, 'same')],
@@ -177,6 +204,8 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
         suspendedByAdmin: true,
       });
       expect(await found(gone.recordId)).not.toHaveProperty('keyId');
+      const what = ['restored from a backup'];
+      expect(await target.history.of(gone, 9)).toMatchObject([{ who: 'ann', what }]);
       expect(await found(there.recordId)).toMatchObject({ revoked: true, keyId: there.keyId });
     });
 

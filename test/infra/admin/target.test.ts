@@ -53,7 +53,7 @@ const outputs = [
   'ApiId',
   'ApiStage',
   'BaseUrl',
-  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests'].map((table) => `${table}TableName`),
+  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History'].map((table) => `${table}TableName`),
 ];
 
 /** Finds the stage where a server answers in place of AWS. */
@@ -66,20 +66,21 @@ async function findStage(server: ScriptedServer) {
 const xml = (status: number, text: string) =>
   ScriptedServer.start(answer(status, text, { 'Content-Type': 'text/xml' }));
 
-/** A server that answers with a stack that has these outputs. */
-function stackWith(names: readonly string[]): Promise<ScriptedServer> {
+/** A server that answers with a stack that has these outputs, and then with other texts. */
+function stackWith(names: readonly string[], ...more: readonly string[]): Promise<ScriptedServer> {
   const members = names.map(
     (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>of-${name}</OutputValue></member>`,
   );
   const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
   const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
-  return xml(200, `<DescribeStacksResponse>${result}</DescribeStacksResponse>`);
+  const texts = [`<DescribeStacksResponse>${result}</DescribeStacksResponse>`, ...more];
+  return ScriptedServer.start(...texts.map((text) => answer(200, text, { 'Content-Type': 'text/xml' })));
 }
 
 describe('A stage on AWS', () => {
   const { env } = process;
   const hint =
-    'Check the AWS credentials, AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
+    'Nothing was started. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
 
   beforeEach(() => {
     // Nothing that would let the AWS SDK find credentials or a region.
@@ -106,6 +107,19 @@ describe('A stage on AWS', () => {
       tables: { keys: 'of-KeysTableName', stock: 'of-StockTableName' },
     });
     expect(server.requests).toMatchObject([{ body: expect.stringContaining('StackName=staging-Inventory') }]);
+    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
+  });
+
+  test('knows who changes a key there: the caller, as AWS names him, which is asked once', async () => {
+    const caller = '<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/ann</Arn></GetCallerIdentityResult>';
+    const identity = `<GetCallerIdentityResponse>${caller}</GetCallerIdentityResponse>`;
+    const server = await stackWith(outputs, identity, '{}');
+    const { documents, gateway, gatewayOnce, history } = await findStage(server);
+    for (const revision of [1, 2]) await history.put({ recordId: 'any', revision, at: 0, what: [] });
+
+    const [, ...calls] = server.requests.map(({ body }) => body);
+    const written = expect.stringContaining('"who":{"S":"arn:aws:iam::1:user/ann"}');
+    expect(calls).toEqual([expect.stringContaining('Action=GetCallerIdentity'), written, written]);
     for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 

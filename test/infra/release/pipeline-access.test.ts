@@ -137,7 +137,7 @@ describe('the access of the pipeline', () => {
   });
 
   test.each(stageNames)('lets a deploy to %s use the standard bootstrap and issue a key of its stage', (stage) => {
-    const keysTable = `arn:<AWS::Partition>:dynamodb:${ACCOUNT}:table/${stage}-Inventory-TablesKeys*`;
+    const tables = `arn:<AWS::Partition>:dynamodb:${ACCOUNT}:table/${stage}-Inventory-Tables`;
     const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
       (role) => `role/cdk-hnb659fds-${role}-role-<AWS::AccountId>-<AWS::Region>`,
     );
@@ -152,12 +152,15 @@ describe('the access of the pipeline', () => {
       `cloudformation:DescribeStackResource ${stack(`${stage}-*`)}`,
       `cloudformation:DescribeStacks ${stack(`${stage}-*`)}`,
       `cloudformation:GetTemplate ${stack(`${stage}-*`)}`,
-      ...['GetItem', 'PutItem', 'Scan', 'UpdateItem'].map((one) => `dynamodb:${one} ${keysTable}`),
+      ...['GetItem Keys', 'PutItem History', 'PutItem Keys', 'Scan Keys', 'UpdateItem Keys'].map(
+        (one) => `dynamodb:${one.replace(' ', ` ${tables}`)}*`,
+      ),
       'lambda:GetAccountSettings *',
       `ssm:GetParameter arn:<AWS::Partition>:ssm:${ACCOUNT}:parameter/cdk-bootstrap/hnb659fds/version`,
       ...bootstrapped.map((role) => `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:${role}`),
     ]);
-    // CloudFormation names the table after the stack and the logical id.
-    expect(resourceOf(inventoryTemplate(stage), 'AWS::DynamoDB::Table', 'TablesKeys')).toBeDefined();
+    // CloudFormation names a table after the stack and the logical id.
+    for (const id of ['TablesKeys', 'TablesHistory'])
+      expect(resourceOf(inventoryTemplate(stage), 'AWS::DynamoDB::Table', id)).toBeDefined();
   });
 });

@@ -83,6 +83,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
     [
       ...onTable('Keys', 'Scan', 'GetItem', 'UpdateItem'),
       ...(await gatewayCallsOfSync()),
+      ...onTable('History', 'PutItem'),
       ...onQueue.map((call) => `sqs:${call} on <KeySyncQueue.Arn>`),
     ],
   ],

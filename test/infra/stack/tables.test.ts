@@ -26,6 +26,12 @@ const tables = {
     attribute('orderId', 'N'),
   ],
   TablesRequests3CA232D6: [key('requestId', 'HASH'), attribute('requestId', 'S')],
+  TablesHistory40CCE7D9: [
+    key('recordId', 'HASH'),
+    key('revision', 'RANGE'),
+    attribute('recordId', 'S'),
+    attribute('revision', 'N'),
+  ],
 };
 
 test.each([
@@ -53,13 +59,14 @@ test.each([
     });
 });
 
-test('DynamoDB deletes old records of keys and requests, and nothing else', () => {
+test('DynamoDB deletes old records of keys, requests and history, and nothing else', () => {
   const timeToLive = propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table').flatMap(
     ({ TimeToLiveSpecification }) => TimeToLiveSpecification ?? [],
   );
 
   expect(timeToLive).toEqual([
     { AttributeName: 'purgeAt', Enabled: true },
+    { AttributeName: 'ttl', Enabled: true },
     { AttributeName: 'ttl', Enabled: true },
   ]);
 });

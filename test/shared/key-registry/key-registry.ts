@@ -2,6 +2,7 @@ import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { InitializeHandlerOutput } from '@smithy/types';
 import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
+import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
@@ -120,6 +121,12 @@ export class KeyRegistry extends InProcessTarget {
   async put<Item extends object>(record: Item): Promise<Item> {
     await this.target.documents.send(new PutCommand({ TableName: KEYS_TABLE, Item: record }));
     return record;
+  }
+
+  /** The changes of a key, the newest first. */
+  async historyOf({ recordId }: Pick<KeyRecord, 'recordId'>): Promise<HistoryRow[]> {
+    const record = await this.table.get(recordId);
+    return record ? this.target.history.of(record, 100) : [];
   }
 
   read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {

@@ -1,12 +1,26 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
-import { KeyTable } from '../../../shared/key-registry/key-table.ts';
-import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { describeChange } from '../../../shared/key-registry/describe-change.ts';
+import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
+import { type KeyChange, KeyTable, revocation } from '../../../shared/key-registry/key-table.ts';
+import { idOf, type KeyRecord, keyRecordSchema, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { plans } from '../../../shared/keys/plans.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
-import { aKey, createKeysTable } from '../../support/tables.ts';
+import { aKey, createHistoryTable, createKeysTable } from '../../support/tables.ts';
 
 const CALL_MS = 20_000;
+const who = () => Promise.resolve('ann');
+
+const timeOf = ({ changedAt = Number.NaN }: KeyRecord): string => new Date(changedAt).toISOString();
+
+/** Changes a key, or makes it. */
+async function changed(table: KeyTable, key: KeyRecord, change?: KeyChange, reason?: string): Promise<KeyRecord> {
+  const record = await (change ? table.revise(key, change, { reason }) : table.add(key, { reason }));
+  if (!record) throw new Error('The key was not changed');
+  return record;
+}
 
 describeOnEachEngine('The keys table of those who manage keys', () => {
   let client: DynamoDBDocumentClient;
@@ -67,6 +81,66 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
   });
 
+  describe('The history of a key', () => {
+    let lost: string[];
+    let history: KeyHistory;
+    let recorded: KeyTable;
+
+    const historyIn = (tableName: string) =>
+      new KeyHistory({ client, tableName, who, onLost: (error) => lost.push(String(error)) });
+
+    beforeEach(async () => {
+      lost = [];
+      history = historyIn(await createHistoryTable(client));
+      recorded = new KeyTable(client, name, history);
+    });
+    afterEach(() => void jest.restoreAllMocks());
+    const whatOf = async (key: KeyRecord, limit = 9) => (await history.of(key, limit)).map(({ what }) => what);
+
+    test('has who made each change, when and why, but for bookkeeping; its record says when the last one was', async () => {
+      const made = await changed(recorded, aKey());
+      const applied = await changed(recorded, made, { unappliedSince: undefined, interimUntil: 7 });
+      const key = await changed(recorded, applied, { name: 'b' }, 'asked by mail');
+
+      const what = ['created on free', expect.stringMatching(/^token main\/.{4} added$/)];
+      expect(await history.of(key, 9)).toEqual([
+        { at: timeOf(key), who: 'ann', what: ['name acme → b'], reason: 'asked by mail' },
+        { at: timeOf(made), who: 'ann', what, reason: null },
+      ]);
+      expect(applied.changedAt).toBe(made.changedAt);
+      expect(await whatOf(key, 1)).toEqual([['name acme → b']]);
+    });
+
+    test('shows a change that was not recorded, which fails no command, until its entry would have been deleted', async () => {
+      const interrupted = new KeyTable(client, name, historyIn('nowhere'));
+      const first = await changed(interrupted, aKey());
+      expect(await history.of(first, 9)).toEqual([{ at: timeOf(first), who: null, what: [], reason: null }]);
+      expect({ read: await read(first), lost }).toEqual({
+        read: first,
+        lost: [expect.stringContaining('ResourceNotFoundException')],
+      });
+      const second = await changed(recorded, first, { name: 'b' });
+      const last = await changed(interrupted, await changed(interrupted, second, { name: 'c' }), { name: 'd' });
+
+      expect(await whatOf(last)).toEqual([[], ['name acme → b'], []]);
+      jest.spyOn(Date, 'now').mockReturnValue(Number(first.changedAt) + 400 * 86_400_000);
+      expect(await whatOf(last)).toEqual([[], ['name acme → b']]);
+    });
+
+    test('has an entry once, also where it is sent again, and never a token', async () => {
+      const token = generateToken();
+      const key = await changed(recorded, aKey({ name: `for ${token}` }, token));
+      const entry = history.entryOf(undefined, { ...key, name: 'other' });
+      if (entry) await history.put(entry);
+      const named = await changed(recorded, key, { name: 'b' });
+
+      const rows = JSON.stringify(await history.of(named, 9));
+      expect(rows).toContain('name for … → b');
+      for (const secret of [token, ...Object.keys(key.tokens)]) expect(rows).not.toContain(secret);
+      expect({ count: (await whatOf(named)).length, lost }).toEqual({ count: 2, lost: [] });
+    });
+  });
+
   test('all reads beyond what DynamoDB reads at once, 1 MB, and leaves out and reports a record that is not in order', async () => {
     const ownTable = await createKeysTable(client);
     const other = new KeyTable(client, ownTable);
@@ -82,4 +156,55 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect.stringContaining(`The key with the record id ${bad.recordId} has a record in the table`),
     ]);
   });
+});
+
+const NOW = Date.UTC(2026, 10, 23, 9);
+const TOKEN = { until: NEVER, access: 'full', label: 'main', last: 'ly02', since: 0 };
+const tokens = (differences: Partial<TokenRecord> = {}) => ({ tokens: { hash: { ...TOKEN, ...differences } } });
+const [open, suspended] = [aKey(), aKey({ enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true })];
+const agreed = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
+
+test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
+  [['name acme → b'], { name: 'b' }],
+  [['plan free → pro'], { plan: 'pro', ...plans.pro.limits }],
+  [['plan free → enterprise (900 per minute, 9,000 per day)'], agreed],
+  [['limits 60 per minute, 1,000 per day → 70 per minute, 1,000 per day'], { perMinute: 70 }],
+  [['expires never → 2026-11-23 09:00 UTC'], { expiresAtMs: NOW }],
+  [['disabled'], { enabled: false }],
+  [['suspended until it is resumed'], { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }],
+  [['suspended until 2026-11-23 09:01 UTC'], { suspendedUntil: NOW + 60_000, suspendedByAdmin: true }],
+  [['resumed'], { suspendedUntil: 0, suspendedByAdmin: false, enabled: true }, suspended],
+  [['resumed'], { suspendedUntil: 0 }, { suspendedUntil: NOW + 1 }],
+  [[], { suspendedUntil: 0, suspendedByAdmin: false }, { suspendedUntil: NOW, suspendedByAdmin: true }],
+  [['enabled'], { enabled: true }, { enabled: false }],
+  [['revoked'], revocation(NOW), suspended],
+  [[], revocation(NOW), { revoked: true, enabled: false }],
+  [['token main/ly02 ends 2026-11-23 09:01 UTC'], tokens({ until: NOW + 60_000 }), tokens()],
+  [['token main/ly02 ended'], tokens({ until: 0 }), tokens()],
+  [['token main/ly02 removed'], { tokens: {} }, tokens()],
+  [[], { tokens: {} }, tokens({ until: NOW })],
+  [[], tokens(), tokens({ pending: true })],
+  [
+    ['token main/ly02 added, read-only', 'token main/ly02 ends 2026-11-23 09:01 UTC'],
+    tokens({ access: 'read', until: NOW + 60_000 }),
+    { tokens: {} },
+  ],
+])('A change is told as %j', (phrases, differences, before = {}) => {
+  const key = { ...open, ...before };
+  expect(describeChange(key, { ...key, ...differences }, NOW)).toEqual(phrases);
+});
+
+test('Each part of a record is told of, or is bookkeeping', () => {
+  const other = { ...suspended, ...agreed, name: 'b', expiresAtMs: NOW, revoked: true, tokens: {} };
+  const untold = Object.keys(keyRecordSchema.entries).filter(
+    (name) =>
+      describeChange(open, { ...open, ...Object.fromEntries([[name, Reflect.get(other, name)]]) }, NOW).length === 0,
+  );
+
+  const identity = ['recordId', 'keyId', 'createdAt', 'revision', 'changedAt'];
+  const counters = ['currentMinute', 'dayUsed', 'minuteRefused', 'minuteUsed'];
+  // Each half of a suspension tells nothing.
+  const halves = ['suspendedByAdmin', 'suspendedUntil'];
+  const bookkeeping = [...identity, ...counters, ...halves, 'interimUntil', 'purgeAt', 'unappliedSince'];
+  expect(untold.toSorted()).toEqual(bookkeeping.toSorted());
 });

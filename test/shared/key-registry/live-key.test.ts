@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
-import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
 import {
   liveKey,
   readGatewayState,
@@ -121,13 +120,6 @@ test.each<[string, string | undefined, string | undefined]>([
 });
 
 describe('The lists of API Gateway', () => {
-  test('name a plan of the catalogue that the stage has no usage plan of', async () => {
-    registry.records.plans.delete('pro');
-
-    const problems = ['The stage has no usage plan tagged plan=pro.'];
-    expect(await state()).toMatchObject({ hasAllPlans: false, problems });
-  });
-
   test('have no keys of a usage plan that is deleted while they are read', async () => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
     registry.putKey({}, 'own');
@@ -147,18 +139,3 @@ describe('The lists of API Gateway', () => {
     expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
   });
 });
-
-test.each([
-  ['2031-02-03', '2031-02-03T00:00:00.000Z'],
-  ['2031-02-03T04:05:06.789Z', '2031-02-03T04:05:06.789Z'],
-  ['2031-02-03T04:05:06+01:00', '2031-02-03T03:05:06.000Z'],
-])('The ISO 8601 text %s is %s', (text, time) => {
-  expect(isoTime(text)).toBe(Date.parse(time));
-});
-
-test.each(['2031-02-03T04:05:06', '2031-02-03\n', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00'])(
-  'No ISO 8601 text that means the same everywhere is %j',
-  (text) => {
-    expect(isoTime(text)).toBeNaN();
-  },
-);

@@ -7,7 +7,7 @@ import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { did, KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
-const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
+const value = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 const NOW = Date.UTC(2026, 10, 23, 9);
 const MINUTE_MS = 60_000;
 
@@ -58,7 +58,6 @@ const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
 const INTERIM = { interimUntil: NOW + 5 * MINUTE_MS };
 
 test('A key made in the console has the limits of its plan and one token, and has used nothing; no report names the token', async () => {
-  const value = CONSOLE_VALUE;
   const keyId = registry.putKey({ value }, 'business');
   const createdAt = registry.records.apiKey(keyId)?.createdAt ?? 0;
   const report = await sync();
@@ -67,8 +66,9 @@ test('A key made in the console has the limits of its plan and one token, and ha
   const { recordId, hash } = parsed(value);
   const identity = { recordId, keyId, name: 'acme', plan: 'business', ...plans.business.limits };
   const tokens = tokenEntry(value, {}, createdAt);
-  const state = { enabled: true, createdAt, tokens, ...INTERIM, revision: 1, revoked: false };
+  const state = { enabled: true, createdAt, tokens, ...INTERIM, revision: 1, changedAt: NOW, revoked: false };
   expect(await registry.keys()).toEqual([{ ...identity, ...state, ...unusedCounters }]);
+  expect(await registry.historyOf({ recordId })).toMatchObject([{ who: 'ann', reason: 'made in API Gateway' }]);
   expect(await registry.verdict(parsed(value))).toBe('admitted');
   expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
 });
@@ -79,6 +79,7 @@ test('A revoked key that is back in API Gateway is deleted there again, and its 
   expect(await sync()).toEqual(did({ applied: [`${key.keyId} (revoked)`] }));
   expect(registry.records.apiKeys).toEqual([]);
   expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: now / 1_000 + 30 * 86_400 });
+  expect((await registry.sync()).unchanged).toEqual([]);
 });
 
 test('A sync where nothing changed makes a call per 500 keys and one per usage plan, and writes nothing', async () => {
@@ -101,7 +102,7 @@ test('A changed catalogue reaches all keys of a plan without a call about any of
     new Set([plans.free.limits.perMinute]),
   );
   const lists = { GetUsagePlansCommand: 1, GetUsagePlanKeysCommand: planIds.length, GetApiKeysCommand: 1 };
-  expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, ...lists });
+  expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, PutItemCommand: keys.length, ...lists });
 });
 
 test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
@@ -121,7 +122,8 @@ test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
   change(before);
 
   expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
-  expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM }));
+  expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM, changedAt: NOW }));
+  expect(await registry.historyOf(before)).toMatchObject([{ what: [expect.stringMatching(/ \(in API Gateway\)$/)] }]);
 });
 
 describe('What a command has left', () => {
@@ -175,20 +177,7 @@ describe('What a command has left', () => {
     for (const key of keys) expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'free' }]);
   });
 
-  test('is a problem where it opens what was blocked in API Gateway: it names the key and what always wins', async () => {
-    const key = await registry.issuedKey(CUT_OFF);
-    registry.update(idIn(key), { enabled: false });
-
-    const problems = [
-      `The key ${key.keyId} is disabled in API Gateway. Its record says otherwise, so it is opened there. ` +
-        `If an admin has blocked it: npm run admin -- keys suspend ${key.keyId}, which always wins.`,
-    ];
-    const report = await registry.did();
-    expect(report).toEqual(did({ applied: [`${key.keyId} (enabled)`], opened: [key.keyId], problems }));
-    expect(await registry.did()).toEqual(did());
-  });
-
-  test('is that problem also where a later call fails, and after the failed write of another key', async () => {
+  test('is a problem where it opens what was blocked in API Gateway, also where a later call fails, and after the failed write of another key', async () => {
     for (let keys = 0; keys < 2; keys += 1)
       registry.update(idIn(await registry.issuedKey(CUT_OFF)), { enabled: false });
     jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));

@@ -1,0 +1,118 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { safeNumberSchema } from '../item-attributes.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
+import { withoutTokens } from '../keys/token.ts';
+import { describeChange } from './describe-change.ts';
+import type { KeyChange } from './key-table.ts';
+
+/** How long an entry is kept, in milliseconds. */
+const KEPT_MS = 400 * 86_400_000;
+
+/** An entry is not waited for longer, in milliseconds: the change that it tells of is made by then. */
+const MAX_WRITE_MS = 5_000;
+
+/** What a record does not say about its change. */
+export interface Occasion {
+  readonly reason?: string | undefined;
+  /** The part of it that an admin has made in API Gateway, and that the record adopts. */
+  readonly edit?: KeyChange;
+}
+
+const entrySchema = v.object({
+  recordId: v.string(),
+  /** Of the record after the change. */
+  revision: safeNumberSchema,
+  /** Unix milliseconds. No two changes of a key have the same. */
+  at: safeNumberSchema,
+  /** Of the change before it: an entry that is missing is noticed. */
+  previousAt: v.optional(safeNumberSchema),
+  who: v.string(),
+  what: v.array(v.string()),
+  reason: v.optional(v.string()),
+});
+
+/** A change that is about to be made. */
+export type ChangeEntry = Omit<v.InferOutput<typeof entrySchema>, 'who'>;
+
+/** A change as it is shown. */
+export interface HistoryRow {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Null: it was not recorded, and what it was is not known. */
+  readonly who: string | null;
+  readonly what: readonly string[];
+  readonly reason: string | null;
+}
+
+interface HistorySettings {
+  readonly client: DynamoDBDocumentClient;
+  readonly tableName: string;
+  /** Finds who makes the changes. */
+  readonly who: () => Promise<string>;
+  /** Called where a change is made, and cannot be recorded. */
+  readonly onLost: (error: unknown) => void;
+}
+
+/**
+ * Who changed a key, what and when: an item for each change of a record that an admin would ask about, kept for
+ * 400 days. It is written after the record and never in a transaction with it, which would conflict with the counting
+ * of requests. The record has the time of its last change and each entry that of the one before: a missing one shows.
+ */
+export class KeyHistory {
+  readonly #settings: HistorySettings;
+
+  constructor(settings: HistorySettings) {
+    this.#settings = settings;
+  }
+
+  /** The entry of a change before it is made; undefined for bookkeeping. @param before undefined for a new key */
+  entryOf(before: KeyRecord | undefined, after: KeyRecord, { reason, edit }: Occasion = {}): ChangeEntry | undefined {
+    const { recordId, revision } = after;
+    const previousAt = before?.changedAt;
+    const at = Math.max(Date.now(), (previousAt ?? 0) + 1);
+    const edited = before && { ...before, ...edit };
+    const adopted = edited ? describeChange(before, edited, at).map((words) => `${words} (in API Gateway)`) : [];
+    const what = [...adopted, ...describeChange(edited, after, at)].map(withoutTokens);
+    return what.length > 0 || reason !== undefined ? { recordId, revision, at, previousAt, what, reason } : undefined;
+  }
+
+  /** Records a change that is made. It never fails: what cannot be recorded is reported. */
+  async put(entry: ChangeEntry): Promise<void> {
+    const { client, tableName: TableName, who, onLost } = this.#settings;
+    try {
+      const Item = { ...entry, who: await who(), ttl: Math.floor((entry.at + KEPT_MS) / 1_000) };
+      const put = new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' });
+      await client.send(put, { abortSignal: AbortSignal.timeout(MAX_WRITE_MS) });
+    } catch (error) {
+      // It is there already: the SDK has sent it again after a lost response.
+      if (!(error instanceof ConditionalCheckFailedException)) onLost(error);
+    }
+  }
+
+  /** The latest changes of a key, the newest first. */
+  async of({ recordId, changedAt }: KeyRecord, limit: number): Promise<HistoryRow[]> {
+    const query = new QueryCommand({
+      TableName: this.#settings.tableName,
+      KeyConditionExpression: 'recordId = :recordId',
+      ExpressionAttributeValues: { ':recordId': recordId },
+      ScanIndexForward: false,
+      ConsistentRead: true,
+      Limit: limit,
+    });
+    const { Items, LastEvaluatedKey } = await this.#settings.client.send(query);
+    const rows: HistoryRow[] = [];
+    let expectedAt = changedAt ?? 0;
+    for (const { at, previousAt = 0, who, what, reason = null } of v.parse(v.array(entrySchema), Items)) {
+      if (expectedAt > at) rows.push(notRecorded(expectedAt));
+      rows.push({ at: new Date(at).toISOString(), who, what, reason });
+      expectedAt = previousAt;
+    }
+    // Older entries are deleted.
+    if (!LastEvaluatedKey && expectedAt > Date.now() - KEPT_MS) rows.push(notRecorded(expectedAt));
+    return rows;
+  }
+}
+
+const notRecorded = (at: number): HistoryRow => ({ at: new Date(at).toISOString(), who: null, what: [], reason: null });
