@@ -6,8 +6,8 @@ import { buildSync } from 'esbuild';
 
 const functionsFolder = join(import.meta.dirname, '../../functions');
 
-/** Calls API Gateway too, and pages through the whole table: no request waits for it, and it has the SDK as it is. */
-const SYNC = 'sync-keys';
+/** They call more than DynamoDB, and no request waits for them: they have the SDK as it is. */
+const WITH_WHOLE_SDK: ReadonlySet<string> = new Set(['publish-stock-changes', 'sync-keys']);
 
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
@@ -91,8 +91,8 @@ export function bundleOf(name: string): string {
 function bundleFunctions(): string {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const { [SYNC]: sync = '', ...ofRequests } = functionFiles();
-  bundleInto(folder, { [SYNC]: sync }, {});
-  bundleInto(folder, ofRequests);
+  const files = Object.entries(functionFiles());
+  bundleInto(folder, Object.fromEntries(files.filter(([name]) => WITH_WHOLE_SDK.has(name))), {});
+  bundleInto(folder, Object.fromEntries(files.filter(([name]) => !WITH_WHOLE_SDK.has(name))));
   return folder;
 }

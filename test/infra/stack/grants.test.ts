@@ -27,6 +27,7 @@ const TRACING = ['xray:PutTraceSegments on *', 'xray:PutTelemetryRecords on *'];
 
 const onTable = (table: string, ...calls: readonly string[]) =>
   calls.map((call) => `dynamodb:${call} on <Tables${table}.Arn>`);
+const onStream = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 const onQueue = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'GetQueueUrl', 'ReceiveMessage'];
 
 /** Beside logging and tracing. Admins make keys and usage plans, so that their ids are wildcards. */
@@ -51,6 +52,14 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
       ...onGateway('PUT', '/tags/*'),
       ...onGateway('DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'),
       ...onQueue.map((call) => `sqs:${call} on <KeySyncQueue.Arn>`),
+    ],
+  ],
+  [
+    'StockEventsFunction',
+    [
+      ...onStream.map((call) => `dynamodb:${call} on <TablesStock.StreamArn>`),
+      'events:PutEvents on <StockEventsBus.Arn>',
+      'sqs:SendMessage on <StockEventsUnpublished.Arn>',
     ],
   ],
 ];
