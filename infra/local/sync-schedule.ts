@@ -45,7 +45,7 @@ export function scheduleSync({ sync, intervalMs, waitMs, log }: SyncScheduleSett
 
 /**
  * The sync of keys: the one function that reads a queue, at the one schedule that there is. The queue is not imitated:
- * its messages only say that a sync is wanted.
+ * its messages only say that a sync is wanted. Nor are streams: a laptop has no events.
  *
  * @param functions by ARN: `name:alias` ends it
  * @throws HostError where the template has none
@@ -55,7 +55,9 @@ export function loadSyncSchedule(
   functions: ReadonlyMap<string, LambdaFunction>,
   log: (line: string) => void,
 ): SyncSchedule {
-  const mapping = stack.only('AWS::Lambda::EventSourceMapping');
+  const mappings = stack.resources('AWS::Lambda::EventSourceMapping');
+  const mapping = mappings.find((one) => one.text('EventSourceArn').startsWith('arn:aws:sqs:'));
+  if (!mapping) throw new HostError('The template has no function that reads a queue');
   const name = mapping.text('FunctionName');
   const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
   if (!sync) throw new HostError(`The template has no function ${name}`);

@@ -6,8 +6,8 @@ import { buildSync } from 'esbuild';
 
 export const functionsFolder = join(import.meta.dirname, '../../functions');
 
-/** Calls API Gateway too, and pages through the whole table: no request waits for it, and it has the SDK as it is. */
-const SYNC = 'sync-keys';
+/** They call more than DynamoDB, and no request waits for them: they have the SDK as it is. */
+const WITH_WHOLE_SDK: ReadonlySet<string> = new Set(['publish-stock-changes', 'sync-keys']);
 
 const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
 
@@ -113,7 +113,7 @@ function makeBundles(): string {
 /** Bundles functions, as {@link bundleInto} does, by their names. */
 export function bundleFunctions(folder: string, names: readonly string[]): void {
   const files = Object.entries(functionFiles()).filter(([name]) => names.includes(name));
-  const { [SYNC]: sync, ...ofRequests } = Object.fromEntries(files);
-  if (sync !== undefined) bundleInto(folder, { [SYNC]: sync }, {});
-  bundleInto(folder, ofRequests);
+  const { whole = [], lean = [] } = Object.groupBy(files, ([name]) => (WITH_WHOLE_SDK.has(name) ? 'whole' : 'lean'));
+  if (whole.length > 0) bundleInto(folder, Object.fromEntries(whole), {});
+  if (lean.length > 0) bundleInto(folder, Object.fromEntries(lean));
 }

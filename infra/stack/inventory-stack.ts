@@ -10,6 +10,7 @@ import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { stackProps } from './stack-props.ts';
+import { StockEvents } from './stock-events.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
 import { MonitoringMetrics } from './monitoring/metrics.ts';
@@ -42,10 +43,13 @@ export class InventoryStack extends Stack {
     if (!firewall) acknowledgeNoFirewall(stage);
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, bulks: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
+    const { stockStreamArn: streamArn } = tables;
+    const stockEvents = streamArn ? new StockEvents(this, 'StockEvents', { ...settings, streamArn }) : undefined;
 
     // The way back has none: it may be the cure for what a check fails on.
-    if (!settings.atOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: functions.all });
-    const monitored = { api, functions, keySync, tables, firewall };
+    const checked = functions.all.concat(stockEvents?.publisher ?? []);
+    if (!settings.atOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: checked });
+    const monitored = { api, functions, keySync, stockEvents, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
     const canary = { functions: functions.all, alarms: rollback, metrics, atOnce: settings.atOnce };

@@ -37,6 +37,8 @@ export interface ServiceFunctionProps {
   readonly reservedConcurrentExecutions?: number | undefined;
   /** By default that of what requests run on. */
   readonly memorySize?: number;
+  /** By default its share of the requests that X-Ray records. */
+  readonly tracing?: Tracing;
 }
 
 /**
@@ -59,6 +61,7 @@ export class ServiceFunction extends LambdaFunction {
 
     super(scope, id, {
       memorySize: MEMORY_MEGABYTES,
+      tracing: Tracing.ACTIVE,
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: {
@@ -77,7 +80,6 @@ export class ServiceFunction extends LambdaFunction {
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       role,
-      tracing: Tracing.ACTIVE,
       // Older versions stay, for a release to go back to. The version of a release that was taken back goes: Lambda
       // publishes the same code no second time, and the release could never be tried again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },

@@ -1,5 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  type Attribute,
+  AttributeType,
+  BillingMode,
+  StreamViewType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 
@@ -35,8 +42,9 @@ const schemas: Readonly<Record<TableName, Schema>> = {
 export class Tables extends Construct {
   readonly #tables: Readonly<Record<TableName, Table>>;
 
-  constructor(scope: Construct, id: string, { retainData }: Pick<StageSettings, 'retainData'>) {
+  constructor(scope: Construct, id: string, settings: Pick<StageSettings, 'retainData' | 'stockEvents'>) {
     super(scope, id);
+    const { retainData, stockEvents } = settings;
     const made = tableNames.map((name) => [
       name,
       new Table(this, name.charAt(0).toUpperCase() + name.slice(1), {
@@ -45,6 +53,8 @@ export class Tables extends Construct {
         encryption: TableEncryption.AWS_MANAGED,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: retainData,
+        // Switched on and off without another table.
+        ...(name === 'stock' && stockEvents && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
         removalPolicy: retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       }),
     ]);
@@ -62,5 +72,10 @@ export class Tables extends Construct {
 
   arnOf(name: TableName): string {
     return this.#tables[name].tableArn;
+  }
+
+  /** Of the stock's stream; undefined where the stage has no events. */
+  get stockStreamArn(): string | undefined {
+    return this.#tables.stock.tableStreamArn;
   }
 }

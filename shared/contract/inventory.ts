@@ -74,6 +74,24 @@ export const inventoryItemSchema = v.object({
   status: v.pipe(petStatusSchema, v.description('Status of the pet')),
 } satisfies SchemasOf<InventoryItem>);
 
+/** What rules of EventBridge match the events by. */
+export const stockEventKind = { Source: 'pet-store-inventory', DetailType: 'Stock Changed' } as const;
+
+type FieldsOfEvent = Record<string, v.GenericSchema> & Record<keyof InventoryItem, v.GenericSchema>;
+
+/** The `detail` of an event (docs/events.md): one change of an entry. Null is what the entry does not have now. */
+export const stockChangedSchema = v.object({
+  // Text, as parsers of consumers round numbers beyond 2^53.
+  petId: v.string(),
+  quantity: v.nullish(quantitySchema, null),
+  status: v.nullish(petStatusSchema, null),
+  previous: v.nullish(v.omit(inventoryItemSchema, ['petId']), null),
+  version: v.nullish(v.string(), null),
+  changedAt: v.string(),
+  sequence: v.string(),
+} satisfies FieldsOfEvent);
+export type StockChanged = v.InferOutput<typeof stockChangedSchema>;
+
 /** The JSON text of an entry. A list has many, and `JSON.rawJSON` for the digits of `petId` takes much longer. */
 export const inventoryItemToJson = ({ petId, ...fields }: InventoryItem): string =>
   `{"petId":${petId},${JSON.stringify(fields).slice(1)}`;

@@ -74,7 +74,7 @@ export const newVersion = (): string => randomBytes(9).toString('base64url');
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
 
 /** An item as {@link stockItem} makes it. */
-const stockItemSchema = v.pipe(
+export const stockItemSchema = v.pipe(
   v.object({ ...stockEntrySchema.entries, version: v.optional(v.string()) }),
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );

@@ -18,7 +18,7 @@ const knownTypes: Readonly<Record<string, string>> = {
     'UsagePlan UsagePlanKey',
   ApiGatewayV2: '',
   DynamoDB: 'Table',
-  Events: 'Rule',
+  Events: 'EventBus Rule',
   Lambda: 'Alias EventSourceMapping Function Permission Version',
 };
 

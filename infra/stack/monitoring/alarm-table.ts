@@ -44,6 +44,7 @@ const REFUSED_ADMITTED = { atLeast: 3 };
 const PROBLEMS = { syncs: 2 };
 const REFUSED = { percent: 20, atLeast: 500 };
 const BLOCKED = { atLeast: 1_000 };
+const LATE = { minutes: 15 };
 
 /** Why the authorizer refuses a request. */
 export const refusalReasons = [
@@ -176,6 +177,25 @@ export const alarmCatalogue = {
         ['SyncProblems', 'KeysOpened'].map((name) => metrics.sync(name, Stats.SAMPLE_COUNT)),
       ),
     breaches: { atLeast: PROBLEMS.syncs },
+  },
+  'late-events': {
+    title: 'Changes of stock are published late',
+    severity: 'page',
+    when: `a change of stock waits for more than ${LATE.minutes} minutes to be published; after 24 hours it is lost`,
+    firstStep: 'the saved query "Errors and their causes", with @log of the publisher',
+    metric: (metrics) => {
+      const { stockEvents } = metrics.monitored;
+      return stockEvents && metrics.function(stockEvents.publisher, 'IteratorAge', Stats.MAXIMUM);
+    },
+    breaches: { above: LATE.minutes * 60_000 },
+  },
+  'unpublished-events': {
+    title: 'Changes of stock were not published',
+    severity: 'ticket',
+    when: 'at least one change of stock is on the queue of those that cannot be read, or that EventBridge refuses',
+    firstStep: 'the saved query "Errors and their causes", with @log of the publisher, names the reason of each',
+    metric: ({ monitored }) => monitored.stockEvents?.queue.metricApproximateNumberOfMessagesVisible(),
+    breaches: { atLeast: 1 },
   },
   'many-refusals': {
     title: 'Many requests are refused',

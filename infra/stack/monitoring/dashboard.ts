@@ -45,7 +45,8 @@ export class ServiceDashboard extends Construct {
 }
 
 function graphsOf(metrics: MonitoringMetrics): IWidget[] {
-  const { functions, keySync } = metrics.monitored;
+  const { functions, keySync, stockEvents } = metrics.monitored;
+  const called = { ...functions.byName, ...(stockEvents && { publisher: stockEvents.publisher }) };
   return [
     graph('Requests, and how many fail', [
       metrics.gateway('Count').with({ label: 'Requests' }),
@@ -54,7 +55,7 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
     ]),
     graph('Time to answer, ms', answerTimes(metrics), alarmCatalogue['slow-answers'].breaches.above),
     graph('Functions that break off or are throttled', [
-      ...Object.entries(functions.byName).map(([label, one]) => metrics.function(one, 'Errors').with({ label })),
+      ...Object.entries(called).map(([label, one]) => metrics.function(one, 'Errors').with({ label })),
       metrics.accountFunctions('Throttles').with({ label: 'Throttled, all of the account' }),
     ]),
     graph(

@@ -10,6 +10,7 @@ import type { InventoryApi } from '../inventory-api.ts';
 import type { KeySync } from '../key-sync.ts';
 import type { OperationFunctions } from '../operation-functions.ts';
 import type { ServiceFunction } from '../service-function.ts';
+import type { StockEvents } from '../stock-events.ts';
 import type { Tables } from '../tables.ts';
 
 /** What alarms, dashboard and saved queries look at in one deployment. */
@@ -17,16 +18,18 @@ export interface Monitored {
   readonly api: InventoryApi;
   readonly functions: OperationFunctions;
   readonly keySync: KeySync;
+  readonly stockEvents: StockEvents | undefined;
   readonly tables: Tables;
   /** Where the deployment has one. */
   readonly firewall: Firewall | undefined;
 }
 
-/** Log groups by what is in them: a line for each request, the syncs of keys, the access log of the gateway. */
+/** Log groups by what is in them: requests and errors, the syncs of keys, the access log of the gateway. */
 export type LogKind = 'requests' | 'sync' | 'access';
+type LogGroups = Record<LogKind, readonly LogGroup[]>;
 
-export const logGroupsOf = ({ api, functions, keySync }: Monitored): Record<LogKind, readonly LogGroup[]> => ({
-  requests: functions.all.map(({ logs }) => logs),
+export const logGroupsOf = ({ api, functions, keySync, stockEvents }: Monitored): LogGroups => ({
+  requests: functions.all.concat(stockEvents?.publisher ?? []).map(({ logs }) => logs),
   sync: [keySync.sync.logs],
   access: [api.accessLogs],
 });

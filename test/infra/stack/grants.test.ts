@@ -64,6 +64,7 @@ const TRACING = ['xray:PutTraceSegments on *', 'xray:PutTelemetryRecords on *'];
 
 const onTable = (table: string, ...calls: readonly string[]) =>
   calls.map((call) => `dynamodb:${call} on <Tables${table}.Arn>`);
+const onStream = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 const onQueue = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'GetQueueUrl', 'ReceiveMessage'];
 
 /** Beside logging and tracing. Admins make keys and usage plans, so that their ids are wildcards. */
@@ -85,6 +86,14 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
       ...(await gatewayCallsOfSync()),
       ...onTable('History', 'PutItem'),
       ...onQueue.map((call) => `sqs:${call} on <KeySyncQueue.Arn>`),
+    ],
+  ],
+  [
+    'StockEventsFunction',
+    [
+      ...onStream.map((call) => `dynamodb:${call} on <TablesStock.StreamArn>`),
+      'events:PutEvents on <StockEventsBus.Arn>',
+      'sqs:SendMessage on <StockEventsUnpublished.Arn>',
     ],
   ],
 ];

@@ -57,6 +57,9 @@ const monitored = [
   `sync-missing >= 1, 1 × 900 s: AWS/Lambda Errors Minimum ${live('KeySyncFunction')}`,
   `sync-problems >= 2, 1 × 900 s: ${METRICS_NAMESPACE} SyncProblems SampleCount service=sync-keys, ${ofStack}`,
   `sync-problems >= 2, 1 × 900 s: ${METRICS_NAMESPACE} KeysOpened SampleCount service=sync-keys, ${ofStack}`,
+  `late-events > 900000, 1 × 300 s: AWS/Lambda IteratorAge Maximum ${live('StockEventsFunction')}`,
+  'unpublished-events >= 1, 1 × 300 s: AWS/SQS ApproximateNumberOfMessagesVisible Maximum ' +
+    'QueueName=<StockEventsUnpublished.QueueName>',
   `many-refusals > 20, 3 × 300 s: ${METRICS_NAMESPACE} Refusals Sum ${ofStack}`,
   `many-refusals > 20, 3 × 300 s: ${METRICS_NAMESPACE} Requests Sum ${ofStack}`,
   'firewall-blocks >= 1000, 3 × 300 s: AWS/WAFV2 BlockedRequests Sum ' +

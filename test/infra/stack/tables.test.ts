@@ -48,6 +48,11 @@ test.each([
       }),
     ),
   ).toEqual(tables);
+  // It is switched on and off without another table.
+  expect(found.map(([, { Properties }]) => Properties['StreamSpecification'])).toEqual([
+    { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    ...Array.from({ length: 4 }, () => undefined),
+  ]);
   for (const [, table] of found)
     expect(table).toMatchObject({
       DeletionPolicy: policy,

@@ -21,8 +21,7 @@ const settings: readonly [type: string, properties: object][] = [
     { LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'WARN' } },
   ],
   ['AWS::ApiGateway::Stage', { TracingEnabled: true }],
-  ['AWS::SQS::Queue', { VisibilityTimeout: 1_860, MessageRetentionPeriod: 3_600 }],
-  ['AWS::Lambda::EventSourceMapping', { ScalingConfig: { MaximumConcurrency: 2 } }],
+  ['AWS::SQS::Queue', { SqsManagedSseEnabled: true }],
   ['AWS::Logs::LogGroup', { RetentionInDays: stages.production.logRetentionDays }],
 ];
 
@@ -31,6 +30,22 @@ test.each(settings)('Every %s is set as it should be', (type, properties) => {
 
   expect(found).not.toEqual([]);
   for (const one of found) expect(one).toMatchObject(properties);
+});
+
+test('The sync reads a queue, two batches at once; the publisher the stream, again and again for its 24 hours', () => {
+  const mapping = { BatchSize: 100, BisectBatchOnFunctionError: true, StartingPosition: 'TRIM_HORIZON' };
+  const stream = { EventSourceArn: '<TablesStock.StreamArn>', FunctionResponseTypes: ['ReportBatchItemFailures'] };
+
+  expect(production).toMatchObject({
+    KeySyncQueue: { Properties: { VisibilityTimeout: 1_860, MessageRetentionPeriod: 3_600 } },
+    StockEventsUnpublished: { Properties: { MessageRetentionPeriod: 14 * 86_400 } },
+    StockEventsBus: { Properties: { Name: '<stage>-Inventory' } },
+    StockEventsFunction: { Properties: { TracingConfig: { Mode: 'PassThrough' } } },
+    StockEventsStream: { Properties: { ...mapping, ...stream } },
+  });
+  expect(production['StockEventsStream']).not.toHaveProperty('Properties.MaximumRetryAttempts');
+  const mappings = propertiesOf(production, 'AWS::Lambda::EventSourceMapping', v.looseObject({}));
+  expect(mappings.map(([, { ScalingConfig }]) => ScalingConfig)).toEqual([{ MaximumConcurrency: 2 }, undefined]);
 });
 
 const stageSchema = v.object({

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { int64Schema } from '../shared/contract/int64.ts';
+import {
+  inventoryItemToJson,
+  type StockChanged,
+  stockChangedSchema,
+  stockEventKind,
+} from '../shared/contract/inventory.ts';
+import { requiredEnv } from '../shared/environment.ts';
+import { runProbe } from '../shared/http/probe.ts';
+import { exactNumbers } from '../shared/item-attributes.ts';
+import { logError } from '../shared/log.ts';
+import { stockItemSchema } from '../shared/stores/stock-store.ts';
+
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true };
+const bus = new EventBridgeClient({ maxAttempts: 1, requestHandler });
+const queue = new SQSClient({ requestHandler });
+const common = { ...stockEventKind, EventBusName: requiredEnv('EVENT_BUS') };
+const queueUrl = requiredEnv('UNPUBLISHED_QUEUE_URL');
+
+/** The most that a call takes. */
+const EVENTS_PER_CALL = 10;
+const ATTEMPTS = 5;
+const PAUSE_MS = 50;
+/** Of an entry that the bus may take later (EventBridge API reference, "PutEventsResultEntry"). */
+const RETRYABLE: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure', 'ThrottlingException']);
+
+/** A change that is not published, and why; `isRefused`: it never will be. Without a detail it cannot be read. */
+interface Change {
+  readonly record: DynamoDBRecord;
+  readonly detail?: StockChanged;
+  readonly reason: string;
+  readonly isRefused: boolean;
+}
+
+/** Publishes the changes of a batch. Anything else, or nothing, asks for the probe. */
+export const handler = async (
+  event: unknown,
+  ...args: readonly unknown[]
+): Promise<DynamoDBBatchResponse | undefined> => (isBatch(event) ? publish(event.Records) : runProbe(probe, args));
+
+const isBatch = (event: unknown): event is DynamoDBStreamEvent =>
+  typeof event === 'object' && event !== null && 'Records' in event;
+
+/** Puts an event that the bus refuses for its form, after it has checked the permission: no subscriber sees it. */
+async function probe(): Promise<void> {
+  const { Entries: [entry] = [] } = await bus.send(
+    new PutEventsCommand({ Entries: [{ ...common, Detail: 'no JSON' }] }),
+  );
+  const name = entry?.ErrorCode ?? 'ProbePublished';
+  if (name !== 'MalformedDetail') throw Object.assign(new Error(entry?.ErrorMessage), { name });
+}
+
+/** @returns what Lambda has to send again, with all behind it */
+async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchResponse> {
+  const changes = records.flatMap(changeOf);
+  const events = changes.filter(({ detail }) => detail);
+  const calls = Array.from({ length: Math.ceil(events.length / EVENTS_PER_CALL) }, (_, call) =>
+    putEvents(events.slice(call * EVENTS_PER_CALL, (call + 1) * EVENTS_PER_CALL)),
+  );
+  const left = [...changes.filter(({ detail }) => !detail), ...(await Promise.all(calls)).flat()];
+  const again = (await Promise.all(left.map(setAside))).flat();
+  const [first] = again;
+  // One line for all: an outage may last for hours.
+  if (first)
+    logError('Stock changes are not published yet', new Error(first.reason), { changes: String(again.length) });
+  return { batchItemFailures: again.map(({ record }) => ({ itemIdentifier: sequenceOf(record) })) };
+}
+
+type Image = Parameters<typeof unmarshall>[0];
+const imageSchema = v.pipe(
+  v.custom<Image>((image) => typeof image === 'object'),
+  v.transform((image) => unmarshall(image, { ...exactNumbers })),
+  stockItemSchema,
+);
+const recordSchema = v.object({
+  Keys: v.object({ petId: v.object({ N: int64Schema }) }),
+  // What no client could read is no entry: what puts it right is its creation.
+  OldImage: v.fallback(v.optional(imageSchema), undefined),
+  NewImage: v.optional(imageSchema),
+  SequenceNumber: v.string(),
+  ApproximateCreationDateTime: v.number(),
+});
+
+/** None where the write changed no field. */
+function changeOf(record: DynamoDBRecord): Change[] {
+  const { success, output, issues } = v.safeParse(recordSchema, record.dynamodb);
+  if (!success) return [{ record, reason: v.summarize(issues), isRefused: true }];
+  const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
+  if (before && after && inventoryItemToJson(before.entry) === inventoryItemToJson(after.entry)) return [];
+  const detail = v.parse(stockChangedSchema, {
+    ...after?.entry,
+    petId: Keys.petId.N,
+    previous: before?.entry,
+    version: after?.version,
+    changedAt: new Date(ApproximateCreationDateTime * 1_000).toISOString(),
+    sequence: SequenceNumber.padStart(40, '0'),
+  });
+  return [{ record, detail, reason: '', isRefused: false }];
+}
+
+/** Five attempts at most. @returns what the bus has not taken */
+async function putEvents(changes: readonly Change[]): Promise<readonly Change[]> {
+  let left = changes;
+  for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
+    await sleep(attempt * PAUSE_MS * Math.random());
+    left = await putOnce(left);
+  }
+  return left;
+}
+
+async function putOnce(changes: readonly Change[]): Promise<Change[]> {
+  const Entries = changes.map(({ detail }) => ({ ...common, Detail: JSON.stringify(detail) }));
+  try {
+    const { Entries: results = [] } = await bus.send(new PutEventsCommand({ Entries }));
+    return changes.flatMap((change, index) => {
+      const { EventId, ErrorCode: reason = 'no result' } = results[index] ?? {};
+      return EventId === undefined ? [{ ...change, reason, isRefused: !RETRYABLE.has(reason) }] : [];
+    });
+  } catch (error) {
+    // An event is too large. Any other failure of a whole call passes, or an admin cures it.
+    const isRefused = error instanceof Error && error.name === 'ValidationException';
+    return changes.map((change) => ({ ...change, reason: String(error), isRefused }));
+  }
+}
+
+/** Puts what is refused on the queue, in the form that the function takes. @returns the change if it comes again */
+async function setAside(change: Change): Promise<Change[]> {
+  const { record, reason, isRefused } = change;
+  if (!isRefused) return [change];
+  try {
+    const MessageBody = JSON.stringify({ Records: [record] });
+    await queue.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
+  } catch (error) {
+    return [{ ...change, reason: `${reason}, and the queue: ${String(error)}` }];
+  }
+  logError('A stock change is on the queue, unpublished', new Error(reason), { sequence: sequenceOf(record) });
+  return [];
+}
+
+const sequenceOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import type * as PublishStockChanges from '../../functions/publish-stock-changes.ts';
+import { stockChangedSchema } from '../../shared/contract/inventory.ts';
+import { StockStore } from '../../shared/stores/stock-store.ts';
+import { engines, pointSdkAt, testClient } from '../support/engines.ts';
+import { type Call, FaultyLink } from '../support/faulty-engine.ts';
+import { int64 } from '../support/int64.ts';
+import { recordFaults } from '../support/request-lines.ts';
+import { anEntry, StockTable } from '../support/tables.ts';
+
+const image = v.record(v.string(), v.record(v.string(), v.string()));
+const inStream = { Keys: image, OldImage: v.optional(image), NewImage: v.optional(image), SequenceNumber: v.string() };
+const recordsSchema = v.array(v.looseObject({ eventName: v.string(), dynamodb: v.looseObject(inStream) }));
+type Records = v.InferOutput<typeof recordsSchema>;
+
+const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), 'utf8');
+
+/** What a stream of DynamoDB Local had after {@link changeStock}. */
+const recorded = v.parse(recordsSchema, JSON.parse(read('stock-stream.json')));
+const PET = '9007199254740993';
+
+/** An entry from its creation to its end, and one that was put in by hand, and then put right. */
+async function changeStock(stock: StockTable, store: StockStore): Promise<void> {
+  await stock.put(anEntry(PET, 4), { version: 'v1' });
+  await store.change({ petId: int64(PET), quantity: 7 });
+  await store.change({ petId: int64(PET), quantity: 7 });
+  await stock.put(anEntry(PET, 7, 'sold'), { version: 'v2' });
+  await stock.delete(PET);
+  await stock.put(anEntry(102, -1));
+  await stock.put(anEntry(102, 1));
+}
+
+const entry = v.strictObject({ ...v.entriesFromList(['Source', 'DetailType', 'EventBusName', 'Detail'], v.string()) });
+const entriesIn = v.pipe(v.string(), v.parseJson(), v.object({ Entries: v.array(entry) }));
+const messageIn = v.pipe(v.string(), v.parseJson(), v.object({ MessageBody: v.string() }));
+const detailIn = v.pipe(v.string(), v.parseJson(), v.strictObject(stockChangedSchema.entries));
+
+const logged = recordFaults();
+let aws: FaultyLink;
+let handler: typeof PublishStockChanges.handler;
+
+// EventBridge and SQS run on AWS alone: this answers as their API references say.
+beforeAll(async () => {
+  aws = await FaultyLink.to('http://127.0.0.1:1');
+  pointSdkAt(new URL(aws.origin));
+  const { origin } = aws;
+  Object.assign(process.env, { AWS_ENDPOINT_URL_EVENTBRIDGE: origin, AWS_ENDPOINT_URL_SQS: origin });
+  Object.assign(process.env, { EVENT_BUS: 'test-Inventory', UNPUBLISHED_QUEUE_URL: `${origin}/queue` });
+  ({ handler } = await import('../../functions/publish-stock-changes.ts'));
+});
+
+afterAll(() => aws.close());
+
+const entriesOf = ({ body }: Call) => v.parse(entriesIn, body).Entries;
+const callsOf = (action: string): Call[] => aws.calls.filter((call) => call.action === action);
+const sizes = (): number[] => callsOf('PutEvents').map((call) => entriesOf(call).length);
+
+/** Why the bus refuses an event, or with a `!` the call; undefined where it takes it. */
+type Refusal = (detail: string, attempt: number) => string | undefined;
+const taken: Refusal = () => undefined;
+
+const answer = (status: number, body: object) => ({ kind: 'answer', status, body: JSON.stringify(body) }) as const;
+
+/** Has the function publish, or check itself. @returns what comes again, and what is on the queue */
+async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200) {
+  aws.calls.splice(0);
+  aws.faults = (call) => {
+    if (call.action === 'SendMessage') {
+      const MD5OfMessageBody = createHash('md5').update(v.parse(messageIn, call.body).MessageBody).digest('hex');
+      return answer(queueStatus, { MessageId: 'm', MD5OfMessageBody });
+    }
+    const codes = entriesOf(call).map(({ Detail }) => refusal(Detail, callsOf('PutEvents').length));
+    const ofCall = codes.find((code) => code?.startsWith('!'))?.slice(1);
+    if (ofCall !== undefined) return answer(ofCall.startsWith('Internal') ? 500 : 400, { __type: ofCall });
+    const Entries = codes.map((ErrorCode) => (ErrorCode === undefined ? { EventId: 'e' } : { ErrorCode }));
+    return answer(200, { FailedEntryCount: codes.filter(Boolean).length, Entries });
+  };
+  const result = await handler(Records && { Records }, { getRemainingTimeInMillis: () => 1_000 });
+  const queued = callsOf('SendMessage').map(({ body }) => JSON.parse(v.parse(messageIn, body).MessageBody));
+  return { again: result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier), queued };
+}
+
+/** As Lambda knows the record with this index. */
+const sequence = (index: number): string => recorded[index]?.dynamodb.SequenceNumber ?? '';
+const change = recorded.slice(1, 2);
+const isRemoval = (detail: string): boolean => detail.includes('"quantity":null');
+
+test('Each change of a field, creation and removal is one event; what cannot be read is on the queue', async () => {
+  const changedAt = '2026-11-24T00:29:00.000Z';
+  const own = recorded[1]?.dynamodb.NewImage?.['version']?.['S'];
+  const [four, seven] = [4, 7].map((quantity) => ({ quantity, status: 'available' }));
+  const sold = { quantity: 7, status: 'sold' };
+  const gone = { quantity: null, status: null };
+  const event = (petId: string, index: number, version: unknown, previous: unknown, now: object = gone) => {
+    return { petId, ...now, previous, version, changedAt, sequence: sequence(index).padStart(40, '0') };
+  };
+  const result = await send(recorded, taken);
+  const entries = callsOf('PutEvents').flatMap(entriesOf);
+
+  expect(entries.map(({ Detail }) => v.parse(detailIn, Detail))).toEqual([
+    event(PET, 0, 'v1', null, four),
+    event(PET, 1, own, four, seven),
+    event(PET, 3, 'v2', seven, sold),
+    event(PET, 4, null, sold),
+    event('102', 6, 'unversioned102', null, { quantity: 1, status: 'available' }),
+  ]);
+  for (const { Detail: _, ...kind } of entries)
+    expect(kind).toEqual({
+      Source: 'pet-store-inventory',
+      DetailType: 'Stock Changed',
+      EventBusName: 'test-Inventory',
+    });
+  expect(result).toEqual({ again: [], queued: [{ Records: [recorded[5]] }] });
+  expect(String(logged())).toMatch(/on the queue.*NewImage\.quantity/);
+});
+
+test('A call takes ten events at most, and a batch that changes no field makes none', async () => {
+  await send(Array.from({ length: 25 }, () => change).flat(), taken);
+  expect(sizes()).toEqual([10, 10, 5]);
+
+  expect(await send(recorded.slice(2, 3), taken)).toEqual({ again: [], queued: [] });
+  expect(aws.calls).toEqual([]);
+});
+
+test.each([
+  ['MalformedDetail', 'is put on the queue'],
+  ['AnyNewCode', 'is put on the queue'],
+  ['!ValidationException', 'is put on the queue'],
+  ['ThrottlingException', 'comes again'],
+  ['InternalFailure', 'comes again'],
+  ['!InternalException', 'comes again'],
+  ['!AccessDeniedException', 'comes again'],
+])('An event that the bus refuses five times with %s %s', async (code, what) => {
+  const { again, queued } = await send(change, () => code);
+
+  expect(sizes()).toEqual([1, 1, 1, 1, 1]);
+  expect({ again, queued }).toEqual(
+    what === 'comes again' ? { again: [sequence(1)], queued: [] } : { again: [], queued: [{ Records: change }] },
+  );
+});
+
+test('Only what the bus did not take is tried again, and what the queue does not take comes again', async () => {
+  const once = await send(recorded.slice(0, 5), (detail, attempt) =>
+    isRemoval(detail) && attempt < 3 ? 'ThrottlingException' : undefined,
+  );
+  expect(sizes()).toEqual([4, 1, 1]);
+  expect(once).toEqual({ again: [], queued: [] });
+
+  const { again } = await send(recorded.slice(0, 5), (one) => (isRemoval(one) ? 'MalformedDetail' : undefined), 500);
+  expect(again).toEqual([sequence(4)]);
+});
+
+test('A release checks the function by one event that no subscriber sees, as no bus takes it', async () => {
+  await expect(send(undefined, () => 'MalformedDetail')).resolves.toEqual({ again: undefined, queued: [] });
+  expect(() => JSON.parse(aws.calls.flatMap(entriesOf)[0]?.Detail ?? '{}')).toThrow(SyntaxError);
+  expect(aws.calls).toHaveLength(1);
+
+  for (const code of ['!AccessDeniedException', 'AccessDeniedException', '!InternalException', undefined])
+    await expect(send(undefined, () => code)).rejects.toThrow(Error);
+});
+
+test('docs/events.md has an example that fits the schema, and each field', () => {
+  const page = read('../../docs/events.md');
+  const { detail, ...event } = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? '{}');
+
+  expect(event).toMatchObject({ source: 'pet-store-inventory', 'detail-type': 'Stock Changed' });
+  expect(v.parse(detailIn, JSON.stringify(detail))).toEqual(detail);
+  for (const name of Object.keys(stockChangedSchema.entries)) expect(page).toContain(`| \`${name}\``);
+});
+
+describe.each(engines.filter(([name]) => name === 'DynamoDB Local'))('The stream of %s', (_, start) => {
+  test('is switched on for a table that is there, and has the records that these tests run on', async () => {
+    const { endpoint } = await start();
+    pointSdkAt(endpoint);
+    const client = testClient();
+    const stock = await StockTable.create(client);
+    const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+    await client.send(new UpdateTableCommand({ TableName: stock.name, StreamSpecification }));
+    await changeStock(stock, new StockStore(client, stock.name));
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: stock.name }));
+    const found = await readStream(endpoint, Table?.LatestStreamArn);
+
+    expect(found.map(comparable)).toEqual(recorded.map(comparable));
+    expect(await send(found.toSpliced(5, 1), taken)).toEqual({ again: [], queued: [] });
+    expect(sizes()).toEqual([5]);
+  });
+});
+
+/** A record without what differs from one table to the next: its ids, its time, and the random versions. */
+const comparable = ({ eventName, dynamodb: { Keys, OldImage, NewImage } }: Records[number]): string =>
+  JSON.stringify([eventName, Keys, OldImage, NewImage]).replaceAll(/"[\w-]{12}"/g, '"a version"');
+
+/** All records of a stream with one shard. */
+async function readStream(endpoint: URL, StreamArn: string | undefined): Promise<Records> {
+  const call = async (operation: string, input: unknown) => {
+    const headers = {
+      'Content-Type': 'application/x-amz-json-1.0',
+      'X-Amz-Target': `DynamoDBStreams_20120810.${operation}`,
+      Authorization: 'AWS4-HMAC-SHA256 Credential=local/20261124/eu-central-1/dynamodb/aws4_request',
+    };
+    return (await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(input) })).json();
+  };
+  const { StreamDescription } = Object(await call('DescribeStream', { StreamArn }));
+  const { ShardId } = StreamDescription.Shards[0];
+  const iterator = await call('GetShardIterator', { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
+  return v.parse(recordsSchema, Object(await call('GetRecords', iterator)).Records);
+}
