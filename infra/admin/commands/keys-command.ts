@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type SyncOptions, syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
+import { withoutTokens } from '../../../shared/keys/token.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
 import { createAction, isClosed, type KeyAction, keyActions } from '../key-actions.ts';
@@ -28,7 +29,11 @@ export function keysCommand(): Command {
   list
     .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
     .addOption(new Option('--state <state>', 'those in this state; expiring: within 14 days').choices(stateFilters))
-    .option('--search <text>', 'those with this in their name or id, or as the last four characters of a token')
+    .option(
+      '--search <text>',
+      'those with this in their name or id, or as the last four characters of a token',
+      parseSearch,
+    )
     .addOption(new Option('--csv', 'print CSV, for spreadsheets').conflicts('json'));
   onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
     return outcome(await showKey(await find(), key), keyText);
@@ -63,6 +68,12 @@ function addAction(command: Command, action: KeyAction): void {
     const resume = `To let it in again: npm run admin -- keys resume ${view.id}`;
     return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
   });
+}
+
+/** Others on the machine can read an argument. */
+function parseSearch(text: string): string {
+  if (withoutTokens(text) === text) return text;
+  throw new InvalidArgumentError('A token is not for the command line: npm run admin -- keys find asks for it.');
 }
 
 /** Asks about what cannot be taken back. @returns the id of the key: another may get its name meanwhile */

@@ -86,17 +86,16 @@ export interface KeySelection {
   readonly plan?: PlanId | undefined;
   /** Undefined: all but the revoked ones. */
   readonly state?: (typeof stateFilters)[number] | undefined;
-  /** In the name, in any case, or the id; or a token, or its last four characters. */
+  /** In the name, in any case, or the id; or the last four characters of a token. */
   readonly search?: string;
 }
 
 /** The keys that are not revoked, or some of them, by name. */
 export async function listKeys(target: Target, { plan, state, search = '' }: KeySelection = {}): Promise<KeyView[]> {
   const text = search.trim();
-  const recordId = parseToken(text)?.recordId;
   return (await allRecords(target))
     .filter((record) => plan === undefined || record.plan === plan)
-    .filter((record) => record.recordId === recordId || hasText(record, text))
+    .filter((record) => hasText(record, text))
     .map((record) => keyView(record))
     .filter((view) => isInState(view, state))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));

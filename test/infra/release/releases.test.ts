@@ -62,7 +62,8 @@ describe('the checks of new versions', () => {
   test('run one after the other, and all before an alias moves', () => {
     const checks = checksOf('usual');
 
-    expect(checks).toHaveLength(functionCount);
+    // That of the publisher of events too, which takes no requests.
+    expect(checks).toHaveLength(functionCount + 1);
     expect(checks.map((id) => before(id))).toEqual(checks.map((_, at) => checks.slice(Math.max(0, at - 1), at)));
     const aliases = resourcesIn(releases.usual, 'AWS::Lambda::Alias', 'Functions').map(([id]) => id);
     for (const id of aliases) expect(before(id)).toEqual(expect.arrayContaining(checks));
@@ -73,7 +74,9 @@ describe('the checks of new versions', () => {
 
   // CloudFormation would run one again that it changes back. One that is new it deletes, which invokes nothing.
   test('are new where a version is: no rollback runs one', () => {
-    expect(checksOf('changed').filter((id) => checksOf('usual').includes(id))).toEqual([]);
+    // The publisher has no page that could move, so that its version stays.
+    const same = checksOf('changed').filter((id) => checksOf('usual').includes(id));
+    expect(same).toEqual([expect.stringMatching(/^VersionCheckFunction[0-9A-F]{8}/)]);
   });
 
   test('are not there on the way back', () => {
