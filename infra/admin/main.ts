@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import * as v from 'valibot';
+import { withoutTokens } from '../../shared/keys/token.ts';
 import { failureText } from './admin-error.ts';
 import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
@@ -63,7 +64,11 @@ try {
 
 function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
-    return `${error.message.replace(/^error: /, '').replaceAll('\n', ' ')} (see ${failing} --help)`;
+    // It quotes the argument.
+    const message = withoutTokens(error.message)
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ');
+    return `${message} (see ${failing} --help)`;
   }
   const text = failureText(error, 'run the same command again');
   if (text !== undefined) return withTarget(text, targetOption(targetOptionsOf(program)));
