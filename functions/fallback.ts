@@ -8,7 +8,7 @@ import { allowedMethods } from '../shared/http/response-headers.ts';
 async function answerNoOperation({ resource, path, method }: ApiRequest): Promise<never> {
   const methods = methodsOf(resource);
   if (methods.length === 0) throw new ServiceError('ROUTE_NOT_FOUND', { message: notFound(path, resource) });
-  const message = `${resource} answers ${methods.join(', ')}, not ${quoted(method)}.`;
+  const message = `${resource} supports ${methods.join(', ')}, not ${quoted(method)}.`;
   throw new ServiceError('METHOD_NOT_ALLOWED', { message, headers: allowedMethods(resource) });
 }
 

@@ -76,9 +76,10 @@ export function refusalOf(context: AuthorizerContext): ServiceError {
 /** The message of a refusal, where more is known than the catalogue says. */
 function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
   if (outcome === 'RATE_LIMIT_EXCEEDED')
-    return `All ${limit} requests of this minute are used up: wait ${retryAfter} s.`;
-  if (outcome === 'DAILY_QUOTA_EXCEEDED') return `All ${limit} requests of this day are used up: wait ${retryAfter} s.`;
-  return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended for ${retryAfter} s more.` : undefined;
+    return `Per-minute limit of ${limit} requests exceeded: retry after ${retryAfter} s.`;
+  if (outcome === 'DAILY_QUOTA_EXCEEDED')
+    return `Daily quota of ${limit} requests exceeded: retry after ${retryAfter} s.`;
+  return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended: retry after ${retryAfter} s.` : undefined;
 }
 
 /** The principal of a request that could not be counted, because the keys table is out of reach. */

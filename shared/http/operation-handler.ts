@@ -142,7 +142,7 @@ const admittedOnly: Middleware = {
     if (authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
     const [parameter] = Object.keys(query);
     if (parameter === undefined) return;
-    const message = `The parameter ${quoted(parameter)} is not known: a change takes none.`;
+    const message = `The parameter ${quoted(parameter)} is unknown: changes take none.`;
     throw new ServiceError('INVALID_QUERY', { message });
   },
 };

@@ -91,7 +91,7 @@ describe('When DynamoDB', () => {
     expect(lines).toEqual([
       expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36}$/),
       expect.stringMatching(/^ {4}The change may have been made/),
-      '    ServiceError: The service cannot reach its data right now.',
+      '    ServiceError: The service is temporarily unavailable.',
       '    [cause]: InternalServerError: a fault',
       '',
     ]);

@@ -68,7 +68,7 @@ describe('A request that is no operation says what there is', () => {
       'DELETE',
       '/inventory/101',
       405,
-      '/inventory/{petId} answers GET, HEAD, PATCH, not "DELETE".',
+      '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".',
       'GET, HEAD, PATCH, OPTIONS',
     ],
     ['GET', '', 404, `There is nothing at "/v1/". There are ${paths}.`, null],

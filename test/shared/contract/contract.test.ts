@@ -30,7 +30,7 @@ describe('the errors', () => {
 
   test('have a body of code, message and status', () => {
     expect(JSON.stringify(new ServiceError('PET_NOT_FOUND').body)).toBe(
-      '{"code":"PET_NOT_FOUND","message":"There is no such pet.","status":404}',
+      '{"code":"PET_NOT_FOUND","message":"The pet does not exist.","status":404}',
     );
   });
 });

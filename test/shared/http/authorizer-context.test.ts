@@ -54,10 +54,16 @@ describe('what the authorizer says of a request', () => {
   });
 
   test.each([
-    ['All 60 requests of this minute are used up: wait 30 s.', { minuteUsed: 60 }, '60', END_OF_MINUTE_SECONDS, '30'],
-    ['All 1000 requests of this day are used up: wait 41130 s.', { dayUsed: 1_000 }, '1000', '1750032000', '41130'],
-    ['The API key is suspended for 31 s more.', { suspendedUntil: NOW + 30_001 }, '60', '1749990901', '31'],
-    ['The API key is suspended for 1 s more.', { suspendedUntil: NOW + 1 }, '60', '1749990871', '1'],
+    [
+      'Per-minute limit of 60 requests exceeded: retry after 30 s.',
+      { minuteUsed: 60 },
+      '60',
+      END_OF_MINUTE_SECONDS,
+      '30',
+    ],
+    ['Daily quota of 1000 requests exceeded: retry after 41130 s.', { dayUsed: 1_000 }, '1000', '1750032000', '41130'],
+    ['The API key is suspended: retry after 31 s.', { suspendedUntil: NOW + 30_001 }, '60', '1749990901', '31'],
+    ['The API key is suspended: retry after 1 s.', { suspendedUntil: NOW + 1 }, '60', '1749990871', '1'],
   ])('that is refused: how many seconds to wait. %s', (message, state, limit, reset, retryAfter) => {
     const context = refused(state);
     expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });

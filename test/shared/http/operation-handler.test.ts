@@ -127,7 +127,7 @@ describe.each([
     }
     // Nor one that may do all, with a parameter that no change knows.
     const { body } = await invoke(respond, aProxyEvent(update));
-    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is not known: a change takes none.');
+    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is unknown: changes take none.');
     expect(respond).not.toHaveBeenCalled();
     expect(lines()[0]).toMatchObject({ status: '403', code: 'TOKEN_READ_ONLY' });
     // It was admitted, and counted.

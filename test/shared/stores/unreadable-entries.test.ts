@@ -21,7 +21,7 @@ const UNKNOWN_STATUS = { status: 'reserved' };
 
 const failure = (outcome: string, fault = 'status') => ({
   code: 'INTERNAL_ERROR',
-  message: expect.stringContaining(`The service failed to answer this request. ${outcome}`),
+  message: expect.stringContaining(`The service failed while processing this request. ${outcome}`),
   cause: { message: expect.stringContaining(`petId 42 cannot be read: ${fault} is `) },
 });
 
