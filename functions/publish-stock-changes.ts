@@ -27,8 +27,10 @@ const queueUrl = requiredEnv('UNPUBLISHED_QUEUE_URL');
 const EVENTS_PER_CALL = 10;
 const ATTEMPTS = 5;
 const PAUSE_MS = 50;
-/** Of an entry that the bus may take later (EventBridge API reference, "PutEventsResultEntry"). */
-const RETRYABLE: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure', 'ThrottlingException']);
+/** Of an event that the bus never takes; all other codes pass, or an admin cures them. */
+const OF_EVENT: ReadonlySet<string> = new Set(['InvalidArgument', 'MalformedDetail', 'RedactionFailure']);
+/** Of the bus, or of an event that it fails with each time (EventBridge API reference, "PutEventsResultEntry"). */
+const INTERNAL: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure']);
 
 /** A change that is not published, and why; `isRefused`: it never will be. Without a detail it cannot be read. */
 interface Change {
@@ -56,20 +58,22 @@ async function probe(): Promise<void> {
   if (name !== 'MalformedDetail') throw Object.assign(new Error(entry?.ErrorMessage), { name });
 }
 
-/** @returns what Lambda has to send again, with all behind it */
+/** In the order of the stream. @returns the first change that Lambda has to send again, with all behind it */
 async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchResponse> {
   const changes = records.flatMap(changeOf);
-  const events = changes.filter(({ detail }) => detail);
-  const calls = Array.from({ length: Math.ceil(events.length / EVENTS_PER_CALL) }, (_, call) =>
-    putEvents(events.slice(call * EVENTS_PER_CALL, (call + 1) * EVENTS_PER_CALL)),
-  );
-  const left = [...changes.filter(({ detail }) => !detail), ...(await Promise.all(calls)).flat()];
-  const again = (await Promise.all(left.map(setAside))).flat();
-  const [first] = again;
-  // One line for all: an outage may last for hours.
-  if (first)
-    logError('Stock changes are not published yet', new Error(first.reason), { changes: String(again.length) });
-  return { batchItemFailures: again.map(({ record }) => ({ itemIdentifier: sequenceOf(record) })) };
+  for (let first = 0; first < changes.length; first += EVENTS_PER_CALL) {
+    const chunk = changes.slice(first, first + EVENTS_PER_CALL);
+    const unpublished = await putEvents(chunk.filter(({ detail }) => detail));
+    const left = chunk.flatMap((change) => unpublished.get(change) ?? (change.detail ? [] : change));
+    for (const change of left) {
+      const reason = change.isRefused ? await setAside(change) : change.reason;
+      if (reason === undefined) continue;
+      // One line for all: an outage may last for hours.
+      logError('Stock changes are not published yet', new Error(reason), { sequence: sequenceOf(change.record) });
+      return { batchItemFailures: [{ itemIdentifier: sequenceOf(change.record) }] };
+    }
+  }
+  return { batchItemFailures: [] };
 }
 
 type Image = Parameters<typeof unmarshall>[0];
@@ -89,8 +93,17 @@ const recordSchema = v.object({
 
 /** None where the write changed no field. */
 function changeOf(record: DynamoDBRecord): Change[] {
-  const { success, output, issues } = v.safeParse(recordSchema, record.dynamodb);
-  if (!success) return [{ record, reason: v.summarize(issues), isRefused: true }];
+  try {
+    return readChange(record);
+  } catch (error) {
+    const reason = error instanceof v.ValiError ? v.summarize(error.issues) : String(error);
+    return [{ record, reason, isRefused: true }];
+  }
+}
+
+/** @throws where the record has not the form of a change of stock */
+function readChange(record: DynamoDBRecord): Change[] {
+  const output = v.parse(recordSchema, record.dynamodb);
   const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
   if (before && after && inventoryItemToJson(before.entry) === inventoryItemToJson(after.entry)) return [];
   const detail = v.parse(stockChangedSchema, {
@@ -104,43 +117,47 @@ function changeOf(record: DynamoDBRecord): Change[] {
   return [{ record, detail, reason: '', isRefused: false }];
 }
 
-/** Five attempts at most. @returns what the bus has not taken */
-async function putEvents(changes: readonly Change[]): Promise<readonly Change[]> {
-  let left = changes;
+/** Five attempts at most. @returns what the bus has not taken, and why */
+async function putEvents(changes: readonly Change[]): Promise<Map<Change, Change>> {
+  let left = changes.map((change) => [change, change] as const);
   for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
     await sleep(attempt * PAUSE_MS * Math.random());
-    left = await putOnce(left);
+    left = await putOnce(left.map(([change]) => change));
   }
-  return left;
+  // Where it takes others, the bus is up, and fails with this one alone.
+  const isUp = left.length < changes.length;
+  return new Map(
+    left.map(([change, { isRefused, ...rest }]) => {
+      return [change, { ...rest, isRefused: isRefused || (isUp && INTERNAL.has(rest.reason)) }];
+    }),
+  );
 }
 
-async function putOnce(changes: readonly Change[]): Promise<Change[]> {
+async function putOnce(changes: readonly Change[]): Promise<(readonly [Change, Change])[]> {
   const Entries = changes.map(({ detail }) => ({ ...common, Detail: JSON.stringify(detail) }));
   try {
     const { Entries: results = [] } = await bus.send(new PutEventsCommand({ Entries }));
     return changes.flatMap((change, index) => {
       const { EventId, ErrorCode: reason = 'no result' } = results[index] ?? {};
-      return EventId === undefined ? [{ ...change, reason, isRefused: !RETRYABLE.has(reason) }] : [];
+      return EventId === undefined ? [[change, { ...change, reason, isRefused: OF_EVENT.has(reason) }] as const] : [];
     });
   } catch (error) {
     // An event is too large. Any other failure of a whole call passes, or an admin cures it.
     const isRefused = error instanceof Error && error.name === 'ValidationException';
-    return changes.map((change) => ({ ...change, reason: String(error), isRefused }));
+    return changes.map((change) => [change, { ...change, reason: String(error), isRefused }] as const);
   }
 }
 
-/** Puts what is refused on the queue, in the form that the function takes. @returns the change if it comes again */
-async function setAside(change: Change): Promise<Change[]> {
-  const { record, reason, isRefused } = change;
-  if (!isRefused) return [change];
+/** Puts what is refused on the queue, in the form that the function takes. @returns why it is not there */
+async function setAside({ record, reason }: Change): Promise<string | undefined> {
   try {
     const MessageBody = JSON.stringify({ Records: [record] });
     await queue.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
   } catch (error) {
-    return [{ ...change, reason: `${reason}, and the queue: ${String(error)}` }];
+    return `${reason}, and the queue: ${String(error)}`;
   }
   logError('A stock change is on the queue, unpublished', new Error(reason), { sequence: sequenceOf(record) });
-  return [];
+  return undefined;
 }
 
 const sequenceOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';

@@ -7,9 +7,10 @@ export function logError(message: string, error: unknown, details: Readonly<Reco
   process.stderr.write(`${JSON.stringify(line)}\n`);
 }
 
-/** The words of any failure: those of its cause, and of the first address of several that all refused a connection. */
+/** The words of any failure. Those of a connection, and of a store that cannot be opened, are in its cause. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  if (error instanceof Error && error.cause instanceof Error) return messageOf(error.cause);
+  const isEmpty = error instanceof Error && /^fetch failed$|^Database failed to open$/.test(error.message);
+  if (isEmpty && error.cause instanceof Error) return messageOf(error.cause);
   return error instanceof Error ? error.message || error.name : String(error);
 }

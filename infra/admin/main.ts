@@ -71,7 +71,7 @@ function messageOf(error: unknown): string {
     return `${message} (see ${failing} --help)`;
   }
   const text = failureText(error, 'run the same command again');
-  if (text !== undefined) return withTarget(text, targetOption(targetOptionsOf(program)));
+  if (text !== undefined) return withTarget(withoutTokens(text), targetOption(targetOptionsOf(program)));
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

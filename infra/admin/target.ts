@@ -159,7 +159,7 @@ type Connection = Pick<
 function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
   let caller: string | undefined;
   return async () => {
-    if (stage === undefined) return userInfo().username;
+    if (stage === undefined) return userName();
     if (caller !== undefined) return caller;
     const abortSignal = AbortSignal.timeout(LONGEST_LOOKUP_MS);
     const sts = new STSClient(connection);
@@ -167,6 +167,15 @@ function callerOf(stage: Target['stage'], connection: Connection): () => Promise
     sts.destroy();
     return caller;
   };
+}
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env['USER'] ?? `user ${process.getuid?.()}`;
+  }
 }
 
 function targetOf(

@@ -100,7 +100,7 @@ export async function startHost(
 
 async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
   const { dataFolder } = options;
-  // Listening comes first: a port that is taken is found at once, and the functions get the host's own address.
+  // A port that is taken is found before the rest, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
   closings.defer(() => closeServer(server));

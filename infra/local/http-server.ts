@@ -42,21 +42,28 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
     const begunAt = performance.now();
     const { method = '' } = message;
     const [path = ''] = requestTarget(message).split('?', 1);
-    const show = (shown: Shown | undefined): void => {
-      if (!shown) return;
+    const shown: Shown = {};
+    const show = (): void => {
       finished(response, () => {
         const status = response.headersSent ? response.statusCode : undefined;
         terminal?.request({ ...shown, method, path, status, milliseconds: performance.now() - begunAt });
       });
     };
-    route(service, listensAs, message, response, terminal).then(show, (error: unknown) => {
-      const hasHungUp = message.destroyed && !message.complete;
-      if (hasHungUp) return;
-      if (response.headersSent) response.destroy();
-      else sendError(response, 'INTERNAL_ERROR');
-      show({});
-      finished(response, () => process.stderr.write(`${inspect(error)}\n`));
-    });
+    const begin = (id: string): void => {
+      shown.requestId = id;
+      terminal?.begin(id);
+    };
+    route(service, listensAs, message, response, { shown, begin }).then(
+      (isShown) => isShown && show(),
+      (error: unknown) => {
+        const hasHungUp = message.destroyed && !message.complete;
+        if (hasHungUp) return;
+        if (response.headersSent) response.destroy();
+        else sendError(response, 'INTERNAL_ERROR');
+        show();
+        finished(response, () => process.stderr.write(`${inspect(error)}\n`));
+      },
+    );
   });
   // A client that has sent its request and closes its half still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
@@ -68,16 +75,16 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
 }
 
 /** What the terminal shows of a request that only the API knows. */
-type Shown = Pick<AnsweredRequest, 'requestId' | 'keyId'>;
+type Shown = { -readonly [Name in 'requestId' | 'keyId']?: AnsweredRequest[Name] };
 
-/** @returns undefined for calls of tools, which the terminal does not show */
+/** @returns whether the terminal shows it: no calls of tools */
 async function route(
   service: Promise<Service>,
   listensAs: string,
   message: IncomingMessage,
   response: ServerResponse,
-  terminal: Terminal | undefined,
-): Promise<Shown | undefined> {
+  { shown, begin }: { readonly shown: Shown; readonly begin: (requestId: string) => void },
+): Promise<boolean> {
   const { restApi, controlPlane, engineEndpoint, outputs } = await service;
   const [path = ''] = requestTarget(message).split('?', 1);
   const isDatabase = path === '/' && isDynamoDBCall(message);
@@ -92,17 +99,17 @@ async function route(
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
     else if (isControlPlane) await callControlPlane(controlPlane, message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
-    return undefined;
+    return false;
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     const request = await readRequest(message, restApi.stage);
-    terminal?.begin(request.id);
+    begin(request.id);
     const answer = await restApi.answer(request);
+    shown.keyId = answer.keyId;
     await send(response, answer);
-    return { requestId: request.id, keyId: answer.keyId };
   } else {
     await answerFromPage(path, restApi.stage, message, response);
   }
-  return {};
+  return true;
 }
 
 async function callControlPlane(

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { exactNumbers } from '../../shared/item-attributes.ts';
@@ -12,6 +15,7 @@ import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './control-plane/gateway-records.ts';
+import { makeFolder } from './data-folder.ts';
 import { HostError } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
@@ -35,6 +39,7 @@ export async function prepareData(
   try {
     await createTables(client, tablesOf(stack));
     if (records.areNew) await refuseCustomerKeys(new KeyTable(documents, keysTable), dataFolder);
+    if (dataFolder !== 'memory') pair(records, dataFolder);
     if (sampleData) {
       await loadSampleData(documents, {
         stock: outputOf(stack, 'StockTableName'),
@@ -46,6 +51,26 @@ export async function prepareData(
   } finally {
     client.destroy();
   }
+}
+
+/** The note, and the file beside the tables, by which API Gateway's state and the tables know each other. */
+const PAIR_ID = 'pair-id';
+
+/** @throws HostError where state and tables come from two folders, or only one was restored from elsewhere */
+export function pair({ notes }: GatewayRecords, dataFolder: string): void {
+  const file = join(makeFolder(dataFolder, 'dynamodb'), PAIR_ID);
+  const ofTables = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const ofState = notes.get(PAIR_ID);
+  if (ofState !== undefined && ofState === ofTables) return;
+  if (ofState !== undefined) {
+    throw new HostError(
+      `In ${dataFolder}, gateway.json and dynamodb/ do not belong together. Restore the whole folder, or choose ` +
+        'another with --data.',
+    );
+  }
+  const id = randomUUID();
+  writeFileSync(file, id);
+  notes.set(PAIR_ID, id);
 }
 
 /**

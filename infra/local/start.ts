@@ -17,6 +17,8 @@ const openAddressWarning =
   'The demo keys are the same on every machine: anyone who reaches this address can use them. ' +
   'Database and control plane, with all other keys, answer this machine alone.\n';
 
+// `npm start | head` has read enough; the host goes on.
+process.stdout.on('error', () => undefined);
 // What ends a host that runs, such as a full disk.
 process.on('uncaughtException', fail);
 try {

@@ -27,6 +27,10 @@ const errorLineSchema = v.pipe(
   }),
 );
 
+/** But for line breaks, tabs and colors. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[\d{1,2}m)/g;
+
 /** Shows each request in the terminal as it is answered, with the errors that functions logged about it under it. */
 export class Terminal {
   readonly #write: (text: string) => void;
@@ -34,7 +38,9 @@ export class Terminal {
   readonly #errors = new Map<string, string[]>();
 
   constructor(write: (text: string) => void = (text) => process.stdout.write(text)) {
-    this.#write = write;
+    // A terminal would obey control characters.
+    this.#write = (text) =>
+      write(text.replaceAll(CONTROL, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`));
   }
 
   /** From now on, errors about a request wait for its line. */

@@ -129,12 +129,13 @@ test('A call takes ten events at most, and a batch that changes no field makes n
 
 test.each([
   ['MalformedDetail', 'is put on the queue'],
-  ['AnyNewCode', 'is put on the queue'],
+  ['InvalidArgument', 'is put on the queue'],
   ['!ValidationException', 'is put on the queue'],
   ['ThrottlingException', 'comes again'],
   ['InternalFailure', 'comes again'],
   ['!InternalException', 'comes again'],
   ['!AccessDeniedException', 'comes again'],
+  ['NotAuthorizedForSourceException', 'comes again'],
 ])('An event that the bus refuses five times with %s %s', async (code, what) => {
   const { again, queued } = await send(change, () => code);
 
@@ -153,6 +154,21 @@ test('Only what the bus did not take is tried again, and what the queue does not
 
   const { again } = await send(recorded.slice(0, 5), (one) => (isRemoval(one) ? 'MalformedDetail' : undefined), 500);
   expect(again).toEqual([sequence(4)]);
+});
+
+const failing: Refusal = (detail) => (isRemoval(detail) ? 'InternalFailure' : undefined);
+
+test('What fails the bus each time holds up no other change; behind what comes again, nothing is touched', async () => {
+  expect(await send(recorded.slice(0, 5), failing)).toEqual({ again: [], queued: [{ Records: [recorded[4]] }] });
+
+  const outage = await send(recorded, () => 'ThrottlingException');
+  expect(outage).toEqual({ again: [sequence(0)], queued: [] });
+});
+
+test('A record in another form is put on the queue, and not taken for an outage', async () => {
+  const odd = [{ ...change[0], dynamodb: { ...change[0]?.dynamodb, NewImage: { quantity: { X: '1' } } } }];
+  const { again, queued } = await send(v.parse(recordsSchema, odd), taken);
+  expect([again, queued.length]).toEqual([[], 1]);
 });
 
 test('A release checks the function by one event that no subscriber sees, as no bus takes it', async () => {

@@ -24,11 +24,11 @@ function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): F
 
 /** The forms of a key's page: everyday ones, and those that stop the customer. @param sentTo the action of `sent` */
 export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): readonly Html[][] {
-  const { name: keyName, plan, perMinute, perDay } = view;
+  const { plan, perMinute, perDay } = view;
   const agreed = plans[plan].limits === 'agreed' && { plan, perMinute: String(perMinute), perDay: String(perDay) };
   const card = ([name, action]: readonly [string, KeyAction]): Html => {
     const { title, effect, defaults } = action;
-    const filled = name === sentTo ? sent : { ...nothingSent, values: { name: keyName, ...agreed, ...defaults } };
+    const filled = name === sentTo ? sent : { ...nothingSent, values: { ...agreed, ...defaults } };
     const button = dangers.has(name)
       ? markup`<button class="danger">${title} …</button>`
       : markup`<button>${title}</button>`;

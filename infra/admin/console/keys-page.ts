@@ -55,7 +55,7 @@ async function search(c: Context, site: Site, { q = '', plan = '', state = '' }:
     const found = await findToken(site.target, text);
     return site.redirect(c, `/keys/${found.key.id}`, foundTokenText(found));
   }
-  if (mayHaveToken(text) && !isIssued(text))
+  if (mayHaveToken(text) && !isIssued(text) && (await listKeys(site.target, { search: text })).length === 0)
     throw new AdminError('This looks like a token, but no key has it: it is mistyped, or cut off.');
   return c.redirect(`${site.base}/keys?${new URLSearchParams({ q: text, plan, state }).toString()}`, 303);
 }

@@ -2,7 +2,7 @@ import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
-import { isIssued } from '../../../shared/keys/token.ts';
+import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
 import { AdminError, awsReason } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
@@ -26,6 +26,8 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
  */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
   if (text.trim() === '') throw unknownKey('without a name');
+  // API Gateway would be asked for it by an address, which CloudTrail keeps.
+  if (withoutTokens(text) !== text) throw new AdminError('That is a token: npm run admin -- keys find asks for it.');
   const { keyTable, notices } = target;
   const unreadable: UnreadableRecordError[] = [];
   const known = isIssued(text)

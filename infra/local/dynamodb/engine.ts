@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../../shared/log.ts';
 import { compileCache } from '../compile-cache.ts';
 import { makeFolder, openDataFolder, stateFile, unusable } from '../data-folder.ts';
 import type { Grant } from './access.ts';
@@ -36,7 +37,10 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
     // By default V8 lets the room for short-lived objects grow with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const [message]: DynaliteMessage[] = await once(worker, 'message');
+  const [message]: (DynaliteMessage | undefined)[] = await Promise.race([
+    once(worker, 'message').catch((error: unknown) => [{ reason: messageOf(error) }]),
+    once(worker, 'exit').then(() => []),
+  ]);
   if (!message || 'reason' in message) {
     await worker.terminate();
     throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');

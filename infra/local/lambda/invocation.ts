@@ -23,6 +23,8 @@ export interface Invocation {
   readonly event: string;
   /** Counts from when the thread begins the event. */
   readonly timeoutMs: number;
+  /** Unix milliseconds. Nobody waits any more for one that begins later. */
+  readonly beginsUntil: number;
 }
 
 /**
@@ -38,6 +40,7 @@ export type WorkerMessage =
 export type RuntimeMessage =
   | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
   | { readonly kind: 'begun'; readonly id: string }
+  | { readonly kind: 'retired' }
   | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 

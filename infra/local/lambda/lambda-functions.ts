@@ -15,6 +15,9 @@ import {
 /** What all functions together may keep. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
+/** How long an event may wait until it begins: as long as the gateway does. */
+const LONGEST_WAIT_MS = 29_000;
+
 /** How long events may go on in a thread that is to end. */
 const GRACE_MS = 1_000;
 
@@ -37,6 +40,7 @@ interface UnderWay {
   readonly id: string;
   readonly settings: FunctionSettings;
   readonly event: string;
+  readonly beginsUntil: number;
   thread: Thread;
   /** Since when the thread runs it. */
   startedAt?: number;
@@ -51,6 +55,8 @@ interface Thread {
   readonly worker: Worker;
   /** Why it gets no more events, and is to end. */
   endsBecause?: string;
+  /** Whether it begins no more events either. */
+  isRetired?: true;
 }
 
 /**
@@ -125,7 +131,8 @@ export class LambdaFunctions {
 
   #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    this.#send({ id, settings, event, take, resolve, reject });
+    const beginsUntil = Date.now() + timeOutMs(LONGEST_WAIT_MS);
+    this.#send({ id, settings, event, beginsUntil, take, resolve, reject });
     return promise;
   }
 
@@ -134,7 +141,8 @@ export class LambdaFunctions {
     this.#underWay.set(event.id, { ...event, thread: this.#thread });
     const { functionName, timeoutSeconds } = event.settings;
     const timeoutMs = timeOutMs(timeoutSeconds * 1_000);
-    this.#post(this.#thread, { kind: 'invoke', id: event.id, functionName, event: event.event, timeoutMs });
+    const { id, beginsUntil } = event;
+    this.#post(this.#thread, { kind: 'invoke', id, functionName, event: event.event, timeoutMs, beginsUntil });
   }
 
   #post(thread: Thread | undefined, message: WorkerMessage): void {
@@ -163,11 +171,10 @@ export class LambdaFunctions {
     this.#post(thread, { kind: 'retire' });
     const timer = setTimeout(() => void thread.worker.terminate(), GRACE_MS);
     thread.worker.once('exit', () => clearTimeout(timer));
-    this.#endIfIdle(thread);
   }
 
   #endIfIdle(thread: Thread): void {
-    if (thread.endsBecause === undefined) return;
+    if (!thread.isRetired) return;
     if (this.#eventsOf(thread).every(({ startedAt }) => startedAt === undefined)) void thread.worker.terminate();
   }
 
@@ -184,17 +191,20 @@ export class LambdaFunctions {
     });
     const thread: Thread = { worker };
     let failure: string | undefined;
-    worker.on('message', (message: RuntimeMessage) => this.#receive(message));
+    worker.on('message', (message: RuntimeMessage) => this.#receive(message, thread));
     worker.on('error', (error: Error) => (failure = error.message));
     worker.on('exit', (code) => this.#exited(thread, failure ?? `exit status ${code}`));
     return thread;
   }
 
-  #receive(message: RuntimeMessage): void {
+  #receive(message: RuntimeMessage, thread: Thread): void {
     if (message.kind === 'chunk') this.#underWay.get(message.id)?.take(message.chunk);
     else if (message.kind === 'begun') this.#begin(message.id);
     else if (message.kind === 'ended') this.#end(message.id, message);
-    else if (message.kind === 'log') {
+    else if (message.kind === 'retired') {
+      thread.isRetired = true;
+      this.#endIfIdle(thread);
+    } else if (message.kind === 'log') {
       // A crash between two events may be of any function.
       if (message.group === undefined) process.stderr.write(message.text);
       else this.#log(message.group, message.text);

@@ -101,16 +101,16 @@ export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeFold
   const folders = new Map(codeFolders.map((folder) => [nameOfBundle(folder), folder]));
   const saved = new Set<string>();
   const reload = (): void => {
-    try {
-      for (const name of saved) {
-        const folder = folders.get(name) ?? '';
+    for (const name of saved) {
+      const folder = folders.get(name) ?? '';
+      try {
         bundleFunctions(dirname(folder), [name]);
         cpSync(join(dirname(folder), name), folder, { recursive: true });
+        all.reload();
+        writeNotice(`Reloaded: ${name}`);
+      } catch (error) {
+        writeNotice(messageOf(error));
       }
-      all.reload();
-      writeNotice(`Reloaded: ${[...saved].join(', ')}`);
-    } catch (error) {
-      writeNotice(messageOf(error));
     }
     saved.clear();
   };

@@ -134,12 +134,18 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
+const waitedTooLong: FunctionFailure = { errorType: 'Sandbox.Timedout', errorMessage: 'The event was never begun' };
+
 /** Begins events of a function, in the order in which they came. */
 function beginEvents(functionName: string): void {
   const lane = lanes.get(functionName);
   for (const invocation of lane?.waiting ?? []) {
     if (!lane || lane.running === MOST_AT_ONCE) return;
     lane.waiting.delete(invocation);
+    if (Date.now() > invocation.beginsUntil) {
+      post({ kind: 'ended', id: invocation.id, failure: waitedTooLong });
+      continue;
+    }
     lane.running += 1;
     const event = { settings: lane.settings, deadline: performance.now() + invocation.timeoutMs };
     const end = (): void => {
@@ -156,5 +162,6 @@ parentPort?.on('message', (message: WorkerMessage) => {
     beginEvents(message.functionName);
   } else if (message.kind === 'retire') {
     for (const { waiting } of lanes.values()) waiting.clear();
+    post({ kind: 'retired' });
   } else streams.get(message.id)?.hold(message.kind === 'hold');
 });

@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
 import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
-import { loadSampleData, refuseCustomerKeys } from '../../../infra/local/prepare-data.ts';
+import { loadSampleData, pair, refuseCustomerKeys } from '../../../infra/local/prepare-data.ts';
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
@@ -15,6 +16,7 @@ import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
 import { findPet } from '../../../shared/stores/find-pet.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { aKey, createOrdersTable, createPetsTable, createStockTable, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
@@ -84,6 +86,17 @@ test.each<[what: string, keys: KeyRecord[], outcome: RegExp]>([
   const checked = refuseCustomerKeys(new KeyTable(database.client, table.name), 'FOLDER');
 
   expect(await checked.then(() => 'taken', String)).toMatch(outcome);
+});
+
+const folder = temporaryFolder();
+
+test('State and tables have one id: those of two folders are refused', () => {
+  const records = GatewayRecords.inMemory();
+  for (const _ of [1, 2]) pair(records, join(folder, 'one'));
+
+  expect(() => pair(records, join(folder, 'other'))).toThrow(
+    /^In .*, gateway\.json and dynamodb\/ do not belong together\. /,
+  );
 });
 
 test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
