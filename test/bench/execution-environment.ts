@@ -86,14 +86,14 @@ export class ExecutionEnvironment {
       // Its lines about requests are not what the bench prints.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    const [importMs = NaN]: number[] = await once(child, 'message');
+    const [importMs = NaN]: number[] = await messageOf(child, measured);
     return new ExecutionEnvironment(child, measured, importMs);
   }
 
-  /** @throws Error where the answer is another than expected */
+  /** @throws Error where the answer is another than expected, or the process ends */
   async call(): Promise<Call> {
     const { file, event, streams, status } = this.#measured;
-    const answer = once(this.#process, 'message');
+    const answer = messageOf(this.#process, this.#measured);
     this.#process.send({ event, streams });
     const [call]: (Call & { readonly status: unknown })[] = await answer;
     if (call && call.status === status) return call;
@@ -104,6 +104,20 @@ export class ExecutionEnvironment {
     const exit = once(this.#process, 'exit');
     this.#process.kill();
     await exit;
+  }
+}
+
+/** The next message of a process. @throws Error where it ends before: its function cannot be loaded, or crashes */
+async function messageOf(child: ChildProcess, { file }: Measured) {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = once(child, 'exit', { signal }).then(([status]): never => {
+    throw new Error(`${file} has ended with ${String(status)}`);
+  });
+  try {
+    return await Promise.race([once(child, 'message', { signal }), ended]);
+  } finally {
+    waiting.abort();
   }
 }
 

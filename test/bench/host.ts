@@ -30,50 +30,49 @@ const kinds = [
 export async function benchHost(size: Size): Promise<Figure[]> {
   const { starts, clients, requests } = COUNTS[size];
   // The first start after a change of the sources synthesises them, and does not count.
-  await secondsUntilReady();
+  const first = await secondsUntilReady(size === 'small' ? SLOWED_MS : 0);
   const seconds: number[] = [];
   for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
   // The shell, which sets the variables of the script, is replaced by the host: the memory is the host's own.
-  const { host, baseUrl } = await start('sh', '-c', `${scripts.start} "$@"`, 'sh');
-  const afterStart = residentMegabytes(host);
-  const [peak, ofSlower] = await Promise.all([
-    peakUnderLoad(host, baseUrl, clients, requests),
-    size === 'small' ? secondsUntilReady(SLOWED_MS) : undefined,
+  const [afterStart, peak] = await withHost(`${scripts.start} "$@"`, async (host, baseUrl) => [
+    residentMegabytes(host),
+    await peakUnderLoad(host, baseUrl, clients, requests),
   ]);
-  await stop(host);
   const load = `${format(requests)} requests of all operations`;
   const ready = atMost('npm start, from the second on: seconds until ready', median(seconds), 0.7, ' s');
   return [
-    ofSlower === undefined ? ready : { ...ready, ofSlower },
+    size === 'small' ? { ...ready, ofSlower: first } : ready,
     atMost('host memory after its start', afterStart, 130, ' MB'),
     atMost(`host memory at most, under ${load}`, peak, 250, ' MB'),
   ];
 }
 
 /** Seconds from `npm start` to its ready line. */
-async function secondsUntilReady(slowedBy = 0): Promise<number> {
+function secondsUntilReady(slowedBy = 0): Promise<number> {
   progress('starting a host');
   const startedAt = performance.now();
-  const { host } = await start('sh', '-c', `sleep ${slowedBy / 1_000}; exec npm start --silent -- "$@"`, 'sh');
-  const seconds = (performance.now() - startedAt) / 1_000;
-  await stop(host);
-  return seconds;
+  const line = `sleep ${slowedBy / 1_000}; exec npm start --silent -- "$@"`;
+  return withHost(line, () => (performance.now() - startedAt) / 1_000);
 }
 
-/** Starts a host with its data in memory. */
-async function start(command: string, ...leading: string[]): Promise<{ host: ChildProcess; baseUrl: string }> {
-  const host = spawn(command, [...leading, '--json', '--port', '0', '--data', 'memory'], {
+/** Starts a host with its data in memory, by a line of the shell, and stops it after some work, done or not. */
+async function withHost<Result>(
+  line: string,
+  work: (host: ChildProcess, baseUrl: string) => Result | Promise<Result>,
+): Promise<Result> {
+  const host = spawn('sh', ['-c', line, 'sh', '--json', '--port', '0', '--data', 'memory'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line]: string[] = await Promise.race([once(host.stdout.setEncoding('utf8'), 'data'), once(host, 'exit')]);
-  return { host, baseUrl: v.parse(readySchema, JSON.parse(String(line))).baseUrl };
-}
-
-async function stop(host: ChildProcess): Promise<void> {
   const exit = once(host, 'exit');
-  host.kill('SIGTERM');
-  await exit;
+  try {
+    const [ready]: unknown[] = await Promise.race([once(host.stdout.setEncoding('utf8'), 'data'), exit]);
+    if (typeof ready !== 'string') throw new Error(`The host has ended with ${String(ready)} before it was ready`);
+    return await work(host, v.parse(readySchema, JSON.parse(ready)).baseUrl);
+  } finally {
+    host.kill('SIGTERM');
+    await exit;
+  }
 }
 
 const residentMegabytes = ({ pid }: ChildProcess): number =>
@@ -94,7 +93,10 @@ async function peakUnderLoad(host: ChildProcess, baseUrl: string, clients: numbe
   };
   progress(`sending ${requests} requests`);
   const sampling = setInterval(() => (peak = Math.max(peak, residentMegabytes(host))), SAMPLE_MS);
-  await Promise.all(Array.from({ length: clients }, client));
-  clearInterval(sampling);
+  try {
+    await Promise.all(Array.from({ length: clients }, client));
+  } finally {
+    clearInterval(sampling);
+  }
   return peak;
 }

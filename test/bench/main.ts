@@ -51,7 +51,8 @@ for (const name of partNames.filter((each) => program.processedArgs.flat().inclu
   faults.push(...faultsOf(name, own, size));
 }
 const rows = figures.map(cellsOf);
-process.stdout.write(`${markdownTable([['figure', 'measured', 'target', ''], ...rows])}\n\n${circumstances()}\n`);
+process.stdout.write(`${markdownTable([['figure', 'measured', 'target', ''], ...rows])}\n`);
+if (size === 'whole') process.stdout.write(`\n${circumstances()}\n`);
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (write && faults.length === 0) await writePages(figures);
 process.exit(faults.length === 0 ? 0 : 1);

@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settingsOf, type StageSettings, stages } from '../../infra/stages.ts';
 
 const FOLDER_VARIABLE = 'SYNTHESIZED_SERVICE';
+/** It takes some seconds, and many more on a machine that is busy. */
+const LONGEST_MS = 120_000;
 
 const root = join(import.meta.dirname, '../..');
 const certificate = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/6f3a2c1e`;
@@ -45,40 +47,57 @@ export type VariantName = keyof typeof variants;
  */
 const script = `
   const [, root, folder, variants] = process.argv;
-  const { readFileSync } = await import('node:fs');
+  const { readFileSync, writeFileSync } = await import('node:fs');
+  process.once('exit', (code) => code !== 0 && writeFileSync(folder + '/failed', ''));
+  const made = (name) => writeFileSync(folder + '/made-' + name, '');
   const { createApp } = await import(root + '/infra/create-app.ts');
   const { context: ofCli } = JSON.parse(readFileSync(root + '/cdk.json', 'utf8'));
   process.env.CDK_CONTEXT_JSON = JSON.stringify(ofCli);
   process.env.CDK_OUTDIR = folder + '/service';
   await import(root + '/infra/app.ts');
+  made('service');
   process.env.CDK_OUTDIR = folder + '/access';
   await import(root + '/infra/release/app.ts');
+  made('access');
   delete process.env.CDK_OUTDIR;
   for (const [name, { settings, context = {} }] of Object.entries(JSON.parse(variants))) {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
     createApp([settings], { outdir: folder + '/' + name, referencePage: name === 'everything' }).synth();
+    made(name);
   }
 `;
 
 /**
- * Synthesises the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for every
- * one. A process of its own, with nothing of an account in its environment, leaves nothing in the memory of the tests.
+ * Begins to synthesise the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for
+ * every one. A process of its own, with nothing of an account in its environment, leaves nothing in the memory of the
+ * tests, and suites that do not need it do not wait for it. It ends with this process.
  */
 export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> = variants): void {
   const folder = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS|CDK)_/.test(name)));
   const args = ['--input-type=module', '--eval', script, root, folder, JSON.stringify(made)];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
-  if (status !== 0) throw new Error(`The synthesis has failed: ${stderr}`);
+  const stdio = ['ignore', 'ignore', openSync(join(folder, 'messages'), 'w')] as const;
+  const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
+  child.unref();
+  process.once('exit', () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   process.env[FOLDER_VARIABLE] = join(folder, 'service');
 }
 
 /**
  * Folder of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites
- * alone have. Read only. A process that is no suite makes its own at the first call.
+ * alone have, once it is there. Read only. A process that is no suite makes its own at the first call.
  */
 export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {
   if (process.env[FOLDER_VARIABLE] === undefined) synthesizeForAllSuites({});
-  return join(process.env[FOLDER_VARIABLE] ?? '', '..', variant);
+  const folder = join(process.env[FOLDER_VARIABLE] ?? '', '..');
+  const deadline = performance.now() + LONGEST_MS;
+  while (!existsSync(join(folder, `made-${variant}`))) {
+    if (existsSync(join(folder, 'failed')) || performance.now() > deadline)
+      throw new Error(`The synthesis has failed: ${readFileSync(join(folder, 'messages'), 'utf8')}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  }
+  return join(folder, variant);
 }

@@ -155,10 +155,10 @@ describe.each([
   });
 
   test('is not cut off for a reader that keeps the pace, however long the list', async () => {
-    const list = new PagedList(...Array.from({ length: 120 }, () => 2_000));
+    const list = new PagedList(...Array.from({ length: 180 }, () => 2_000));
     const begun = performance.now();
-    // A part has some 25,000 bytes; compressed, a dozen may be under way. A busy machine takes long for one.
-    const leastPace = { bytes: 10_000, withinMs: 500 };
+    // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be under way.
+    const leastPace = { bytes: 30_000, withinMs: 800 };
     const answer = await answerOf(list, { headers, leastPace }, () => setTimeout(5));
 
     expect(performance.now() - begun).toBeGreaterThan(leastPace.withinMs);
@@ -168,8 +168,8 @@ describe.each([
 
   test('is not cut off where the store, and not the reader, takes long', async () => {
     const list = new PagedList(2, 0, 2);
-    list.before = () => setTimeout(320);
-    const answer = await answerOf(list, { headers, leastPace: { bytes: 1_000_000, withinMs: 300 } });
+    list.before = (page) => (page === 2 ? setTimeout(600) : undefined);
+    const answer = await answerOf(list, { headers, leastPace: { bytes: 1_000_000, withinMs: 500 } });
 
     expect(answer.failure).toBeUndefined();
     expect(isJson(textOf(answer))).toBe(true);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DAY_MS } from '../../../shared/keys/window.ts';
 import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
-import { dynamoDBError, type Fault, type FaultyEngine } from '../../support/faulty-engine.ts';
-import { failWrites, isWrite, openFaultyStock } from './faulty-stock.ts';
+import { dynamoDBError, type Fault } from '../../support/faulty-engine.ts';
+import { FaultyStock, isRead, isWrite } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
@@ -147,147 +147,119 @@ const losses: readonly [string, Fault][] = [
 const petId = int64('42');
 
 describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
-  let engine: FaultyEngine;
-  let stock: StockTable;
-  let store: StockStore;
-  let idempotent: IdempotentChanges;
+  const faulty = new FaultyStock(start, anEntry(42, 1, 'pending'));
 
-  beforeAll(async () => {
-    ({ engine, stock, store, idempotent } = await openFaultyStock(start));
-  });
-
-  afterAll(() => engine.stop());
-
-  beforeEach(async () => {
-    engine.faults = () => undefined;
-    await stock.put(anEntry(42, 1, 'pending'), { version: 'v1' });
-    engine.calls.length = 0;
-  });
-
-  const writes = (): number => engine.actions.filter(isWrite).length;
+  const writes = (): number => faulty.engine.actions.filter(isWrite).length;
 
   const update = { petId, quantity: 12 };
-  const keyed = (asked: StockUpdate = update, requestId: string = randomUUID()) =>
-    idempotent.applyIdempotently({ requestId, fingerprint: 'f' }, asked);
-  const ways: readonly [string, () => Promise<StockVersion>][] = [
-    ['without an Idempotency-Key', () => store.change(update)],
-    ['with one', () => keyed()],
-  ];
-
-  describe.each(ways)('%s', (_, apply) => {
+  describe.each(faulty.ways)('%s', (_, apply) => {
     test.each([
       ['throttled', THROTTLED],
       ['in conflict with others', IN_CONFLICT],
     ])('that is %s is tried again', async (__, fault) => {
-      failWrites(engine, fault, fault, fault);
-      const { version } = await apply();
+      faulty.failWrites(fault, fault, fault);
+      const { version } = await apply(update);
 
       expect(writes()).toBe(4);
-      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+      expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
 
     test('that is throttled again and again is 503 after four tries', async () => {
-      failWrites(engine, THROTTLED, THROTTLED, THROTTLED, THROTTLED);
+      faulty.failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
 
-      await expect(apply()).rejects.toMatchObject(unavailable('cannot reach its data'));
+      await expect(apply(update)).rejects.toMatchObject(unavailable('cannot reach its data'));
       expect(writes()).toBe(4);
-      expect(await stock.read('42')).toMatchObject({ version: 'v1' });
+      expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
     });
 
     test.each(losses)('whose answer %s is answered as it was stored, once', async (__, fault) => {
-      failWrites(engine, fault);
-      const { version } = await apply();
+      faulty.failWrites(fault);
+      const { version } = await apply(update);
 
-      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+      expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
   });
 
   describe('without an Idempotency-Key', () => {
     test('is not sent again once its answer was lost', async () => {
-      failWrites(engine, THROTTLED, { kind: 'hangUp' });
+      faulty.failWrites(THROTTLED, { kind: 'hangUp' });
 
-      await expect(store.change(update)).rejects.toMatchObject(unavailable('read the entry'));
-      expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
+      await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('read the entry'));
+      expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
     test('is done once after a pause in which DynamoDB has closed the connection', async () => {
       let now = Date.now();
       jest.spyOn(Date, 'now').mockImplementation(() => now);
       for (let count = 0; count < 5; count++) {
-        await store.change({ petId, by: 1 });
-        engine.dropConnections();
+        await faulty.store.change({ petId, by: 1 });
+        faulty.engine.dropConnections();
         // More than a connection may be idle.
         now += 21_000;
       }
       jest.restoreAllMocks();
 
       expect(writes()).toBe(5);
-      expect(await stock.read('42')).toMatchObject({ quantity: 6 });
+      expect(await faulty.stock.read('42')).toMatchObject({ quantity: 6 });
     });
 
     test('is sent again where the connection was gone and it names a version: one of the two succeeds', async () => {
-      failWrites(engine, { kind: 'hangUp' });
-      const { version } = await store.change({ ...update, versions: ['v1'] });
-      expect(engine.actions).toEqual(['UpdateItem', 'UpdateItem']);
+      faulty.failWrites({ kind: 'hangUp' });
+      const { version } = await faulty.store.change({ ...update, versions: ['v1'] });
+      expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem']);
 
-      failWrites(engine, { kind: 'lostAnswer' });
-      const second = await store.change({ petId, quantity: 13, versions: [version] });
-      expect(await stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
+      faulty.failWrites({ kind: 'lostAnswer' });
+      const second = await faulty.store.change({ petId, quantity: 13, versions: [version] });
+      expect(await faulty.stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
     });
 
     test('that names a version is 503 where another client was faster than its second try', async () => {
-      failWrites(engine, { kind: 'hangUp' });
-      let calls = 0;
-      engine.beforeCall = async () => {
-        if (++calls === 2) await stock.put(anEntry(42, 99), { version: 'v9' });
-      };
-      const outcome = store.change({ ...update, versions: ['v1'] });
+      faulty.failWrites({ kind: 'hangUp' });
+      faulty.before(isWrite, () => faulty.stock.put(anEntry(42, 99), { version: 'v9' }), 2);
+      const outcome = faulty.store.change({ ...update, versions: ['v1'] });
 
       await expect(outcome).rejects.toMatchObject(unavailable('may have been made'));
-      engine.beforeCall = () => Promise.resolve();
     });
 
     test('is 503 where its answer was lost and the entry is gone', async () => {
-      failWrites(engine, { kind: 'lostAnswer' });
-      engine.beforeCall = async ({ action }) => {
-        if (action !== 'GetItem') return;
-        engine.beforeCall = () => Promise.resolve();
-        await stock.delete('42');
-      };
+      faulty.failWrites({ kind: 'lostAnswer' });
+      faulty.before(isRead, () => faulty.stock.delete('42'));
 
-      await expect(store.change(update)).rejects.toMatchObject(unavailable('may have been made'));
+      await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('may have been made'));
     });
   });
 
   describe('with an Idempotency-Key', () => {
     test('gets its answer where all of them were lost, whatever others did', async () => {
       const requestId = randomUUID();
-      failWrites(engine, ...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostAnswer' })));
-      await expect(keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
-      const stored = await stock.read('42');
-      await stock.put(anEntry(42, 99), { version: 'v9' });
+      faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostAnswer' })));
+      await expect(faulty.keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
+      const stored = await faulty.stock.read('42');
+      await faulty.stock.put(anEntry(42, 99), { version: 'v9' });
 
-      expect(await keyed(update, requestId)).toEqual({ entry: anEntry(42, 12, 'pending'), version: stored?.version });
+      expect(await faulty.keyed(update, requestId)).toEqual({
+        entry: anEntry(42, 12, 'pending'),
+        version: stored?.version,
+      });
     });
 
     test('answers with the status that it was stored with, though another changed it meanwhile', async () => {
       let changes = 2;
-      engine.beforeCall = async ({ action }) => {
+      faulty.engine.beforeCall = async ({ action }) => {
         if (action !== 'TransactWriteItems' || changes-- === 0) return;
-        await stock.put(anEntry(42, 1, changes === 1 ? 'sold' : 'available'), { version: 'v1' });
+        await faulty.stock.put(anEntry(42, 1, changes === 1 ? 'sold' : 'available'), { version: 'v1' });
       };
-      const { entry, version } = await keyed({ ...update, versions: ['v1'] });
-      engine.beforeCall = () => Promise.resolve();
+      const { entry, version } = await faulty.keyed({ ...update, versions: ['v1'] });
 
       expect(entry).toEqual(anEntry(42, 12, 'available'));
-      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'available', version });
+      expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'available', version });
     });
 
     test('is no 404 where a try whose answer was lost may still be done', async () => {
-      failWrites(engine, { kind: 'hangUp' });
-      await stock.delete('42');
+      faulty.failWrites({ kind: 'hangUp' });
+      await faulty.stock.delete('42');
 
-      await expect(keyed()).rejects.toMatchObject(unavailable('may have been made'));
+      await expect(faulty.keyed(update)).rejects.toMatchObject(unavailable('may have been made'));
     });
   });
 });

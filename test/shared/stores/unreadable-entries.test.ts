@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
-import type { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
-import type { StockChange, StockStore, StockVersion } from '../../../shared/stores/stock-store.ts';
+import type { StockChange, StockVersion } from '../../../shared/stores/stock-store.ts';
 import { engines } from '../../support/engines.ts';
-import type { FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
-import { anEntry, type StockTable } from '../../support/tables.ts';
-import { failWrites, isWrite, openFaultyStock } from './faulty-stock.ts';
+import { anEntry } from '../../support/tables.ts';
+import { FaultyStock, isRead, isWrite } from './faulty-stock.ts';
 
 acceptForeignErrors();
 
@@ -26,41 +23,17 @@ const failure = (outcome: string, fault = 'status') => ({
 });
 
 describe.each(engines)('An entry that this release cannot read, on %s', (_engine, start) => {
-  let engine: FaultyEngine;
-  let stock: StockTable;
-  let store: StockStore;
-  let idempotent: IdempotentChanges;
+  const faulty = new FaultyStock(start, anEntry(42, 5));
 
-  beforeAll(async () => {
-    ({ engine, stock, store, idempotent } = await openFaultyStock(start));
-  });
-
-  afterAll(() => engine.stop());
-
-  beforeEach(async () => {
-    engine.faults = () => undefined;
-    engine.beforeCall = () => Promise.resolve();
-    await put();
-  });
-
-  const put = (more: object = {}) => stock.put(anEntry(42, 5), { version: 'v1', ...more });
-  const keyed = (change: StockChange, requestId: string = randomUUID()): Promise<StockVersion> =>
-    idempotent.applyIdempotently({ requestId, fingerprint: 'f' }, change);
-
-  /** Makes it unreadable before the next call of this kind. */
-  const spoilBefore = (isMeant: (action: string) => boolean, calls = 1): void => {
-    let left = calls;
-    engine.beforeCall = async ({ action }) => {
-      if (isMeant(action) && --left === 0) await put(UNKNOWN_STATUS);
-    };
-  };
+  const put = (more: object) => faulty.stock.put(anEntry(42, 5), { version: 'v1', ...more });
+  const spoil = () => put(UNKNOWN_STATUS);
 
   describe.each<[string, StockChange, (change: StockChange) => Promise<StockVersion>]>([
-    ['an update', update, (change) => store.change(change)],
-    ['an update that names its version', { ...update, versions: ['v1'] }, (change) => store.change(change)],
-    ['an adjustment', adjustment, (change) => store.change(change)],
-    ['an update with an Idempotency-Key', update, (change) => keyed(change)],
-    ['an adjustment with one', adjustment, (change) => keyed(change)],
+    ['an update', update, (change) => faulty.store.change(change)],
+    ['an update that names its version', { ...update, versions: ['v1'] }, (change) => faulty.store.change(change)],
+    ['an adjustment', adjustment, (change) => faulty.store.change(change)],
+    ['an update with an Idempotency-Key', update, (change) => faulty.keyed(change)],
+    ['an adjustment with one', adjustment, (change) => faulty.keyed(change)],
   ])('is left as it is by %s', (_, change, apply) => {
     test.each<[string, object]>([
       ['status', UNKNOWN_STATUS],
@@ -72,34 +45,33 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
       ['quantity', { quantity: undefined }],
     ])('for its %s: %j', async (field, more) => {
       await put(more);
-      const before = await stock.readItem('42');
+      const before = await faulty.stock.readItem('42');
 
       await expect(apply(change)).rejects.toMatchObject(failure('Nothing was changed.', field));
-      expect(await stock.readItem('42')).toEqual(before);
+      expect(await faulty.stock.readItem('42')).toEqual(before);
     });
   });
 
   test('is left as it is by changes that name no version where it has one of another type', async () => {
     await put({ version: 1 });
     for (const change of [update, adjustment])
-      for (const apply of [() => store.change(change), () => keyed(change)])
+      for (const apply of [() => faulty.store.change(change), () => faulty.keyed(change)])
         await expect(apply()).rejects.toMatchObject(failure('Nothing was changed.', 'version'));
-    expect(await stock.readItem('42')).toMatchObject({ quantity: { value: '5' } });
+    expect(await faulty.stock.readItem('42')).toMatchObject({ quantity: { value: '5' } });
   });
 
   test('costs no call more where it can be read', async () => {
-    engine.calls.length = 0;
-    await store.change(adjustment);
-    await keyed(update);
+    await faulty.store.change(adjustment);
+    await faulty.keyed(update);
 
-    expect(engine.actions).toEqual(['UpdateItem', 'GetItem', 'TransactWriteItems']);
+    expect(faulty.engine.actions).toEqual(['UpdateItem', 'GetItem', 'TransactWriteItems']);
   });
 
   test('may have been changed where an answer was lost', async () => {
-    failWrites(engine, { kind: 'lostAnswer' });
-    spoilBefore((action) => action === 'GetItem');
+    faulty.failWrites({ kind: 'lostAnswer' });
+    faulty.before(isRead, spoil);
 
-    await expect(store.change(adjustment)).rejects.toMatchObject(
+    await expect(faulty.store.change(adjustment)).rejects.toMatchObject(
       failure('The change may have been made: read the entry'),
     );
   });
@@ -110,32 +82,32 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
   ])(
     'may have been changed where the first of two attempts of %s with an Idempotency-Key was lost',
     async (_, change) => {
-      failWrites(engine, { kind: 'hangUp' });
-      spoilBefore(isWrite, 2);
+      faulty.failWrites({ kind: 'hangUp' });
+      faulty.before(isWrite, spoil, 2);
 
-      await expect(keyed(change)).rejects.toMatchObject(
+      await expect(faulty.keyed(change)).rejects.toMatchObject(
         failure('The change may have been made: send the same request again with the same Idempotency-Key.'),
       );
     },
   );
 
   test('leaves the answer to a repeated update as it was, and says of an adjustment that it may have been made', async () => {
-    const first = await keyed(update, 'repeated update');
-    await keyed(adjustment, 'repeated adjustment');
+    const first = await faulty.keyed(update, 'repeated update');
+    await faulty.keyed(adjustment, 'repeated adjustment');
     await put(UNKNOWN_STATUS);
 
-    expect(await keyed(update, 'repeated update')).toEqual(first);
-    await expect(keyed(adjustment, 'repeated adjustment')).rejects.toMatchObject(
+    expect(await faulty.keyed(update, 'repeated update')).toEqual(first);
+    await expect(faulty.keyed(adjustment, 'repeated adjustment')).rejects.toMatchObject(
       failure('The change may have been made'),
     );
-    expect(await stock.read('42')).toMatchObject({ quantity: 5, version: 'v1' });
+    expect(await faulty.stock.read('42')).toMatchObject({ quantity: 5, version: 'v1' });
   });
 
   test('may have been changed where it has a fraction, which no condition of DynamoDB finds', async () => {
     await put({ quantity: 5.5 });
-    for (const apply of [() => store.change(adjustment), () => keyed(adjustment)])
+    for (const apply of [() => faulty.store.change(adjustment), () => faulty.keyed(adjustment)])
       await expect(apply()).rejects.toMatchObject(failure('The change may have been made', 'quantity'));
 
-    expect(await store.change(update)).toMatchObject({ entry: anEntry(42, 12) });
+    expect(await faulty.store.change(update)).toMatchObject({ entry: anEntry(42, 12) });
   });
 });
