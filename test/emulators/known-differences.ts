@@ -35,7 +35,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     of: ['ministack'],
-    line: /^(refused Custom::Trigger: Error: The service cannot reach its data|POST 404 PET_NOT_FOUND: status is 503)/,
+    line: /^(refused Custom::Trigger: Error: The service is temporarily unavailable|POST 404 PET_NOT_FOUND: status is 503)/,
     aws: 'DynamoDB looks at the condition of an update in a transaction before it computes its expression',
     source: 'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ConditionExpressions.html',
   },

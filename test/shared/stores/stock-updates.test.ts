@@ -167,7 +167,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
     test('that is throttled again and again is 503 after four tries', async () => {
       faulty.failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
 
-      await expect(apply(update)).rejects.toMatchObject(unavailable('cannot reach its data'));
+      await expect(apply(update)).rejects.toMatchObject(unavailable('temporarily unavailable'));
       expect(writes()).toBe(4);
       expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
     });
