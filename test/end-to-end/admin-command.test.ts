@@ -66,6 +66,7 @@ describe('In the life of a key', () => {
     expect(await admin.json('keys', 'show', id)).toEqual(view);
     expect(await admin.json('keys', 'list', '--search', 'ACME', '--plan', 'free')).toEqual([view]);
     expect(await admin.failure('keys', 'list', '--search', first)).toContain('A token is not for the command line: ');
+    expect(await admin.failure('usage', first)).toContain('That is a token: ');
     expect(await admin.output('keys', 'show', 'Acme')).toMatch(/^State +active$[^]+^Today +3 of 1,000 requests$/m);
   });
 

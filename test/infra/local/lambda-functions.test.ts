@@ -59,6 +59,14 @@ test('Functions that share a thread have their own variables, at any time, and t
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
 });
 
+test('An event whose caller has stopped to wait before it begins is never begun', async () => {
+  const lambda = deploy('let calls = 0; exports.handler = async () => (calls += 1);');
+  jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now() - 29_001);
+
+  await expect(invoke(lambda)).rejects.toEqual(functionError('Sandbox.Timedout', 'The event was never begun'));
+  expect(await invoke(lambda)).toBe(1);
+});
+
 test('The worker thread runs 50 events side by side; the others wait for longer than they may run', async () => {
   const source = `let calls = 0; let underWay = 0;
     exports.handler = async () => {
