@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
-import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
+import { batchThrottle, overflowBatchThrottle } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
@@ -12,7 +12,7 @@ import { operationIds } from '../shared/contract/routes.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
-import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
+import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/cached-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
 const production = readableStage('production');
@@ -46,15 +46,15 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 describe('a number on a page', () => {
   test.each([
     ['limits', `${formatNumber(MAX_API_KEYS)} API keys in an account and region`],
-    ['limits', `up to ${REMEMBERED_MS / 1_000} second ago`],
+    ['limits', `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second ago`],
     ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
-    ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
+    ['limits', `${overflowBatchThrottle.rateLimit} of them (${overflowBatchThrottle.burstLimit} at once) of`],
     ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
-    ['limits', `${bulkShare.rateLimit} times a second from each key`],
-    ['limits', `on production ${stages.production.bulksAtOnce} run at once`],
-    ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
+    ['limits', `${batchThrottle.rateLimit} times a second from each key`],
+    ['limits', `on production ${stages.production.batchConcurrency} run at once`],
+    ['../guide', `send ${batchThrottle.rateLimit} of these requests a second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
@@ -64,7 +64,7 @@ describe('a number on a page', () => {
   });
 
   test('of the costs, what Enterprise stands for, is what staging agrees to', () => {
-    const { perMinute, perDay } = stages.staging.mostForEnterprise;
+    const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
     expect(page('costs')).toContain(`${formatNumber(perMinute)} a minute and ${formatNumber(perDay)} a day`);
   });
 });
