@@ -117,7 +117,7 @@ describe('In the life of a key', () => {
 
     const end = ['keys', 'end', id, '--token', reports];
     expect(await admin.failure(...end)).toBe(
-      `End a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, which works since ${since} UTC, are refused for good. ` +
+      `Revoke a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, which works since ${since} UTC, are refused for good. ` +
         `The key goes on with ${main}. Nothing takes this back. Say --yes to go on without being asked.`,
     );
     expect(await statusesOf(key)).toEqual([200]);

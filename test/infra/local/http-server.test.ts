@@ -18,7 +18,7 @@ import { exchange, parseResponse } from '../../support/raw-http.ts';
 /** A gateway that streams `[1,2]`. The server uses nothing else of it. */
 const streamingApi = {
   stage: 'v1',
-  reply: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
+  respond: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
 };
 
 const controlPlane = () => Promise.reject(new Error('no call of it'));
@@ -49,7 +49,7 @@ test('A fault of the host is 500, and the terminal shows it under the request, w
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
   const fault = new Error('a fault', { cause: new Error('its cause') });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const restApi = { stage: 'v1', reply: () => Promise.reject(fault) } as unknown as RestApi;
+  const restApi = { stage: 'v1', respond: () => Promise.reject(fault) } as unknown as RestApi;
   const service = { restApi, controlPlane, engineEndpoint: new URL('http://engine'), outputs: {} };
   const server = createHttpServer(Promise.resolve(service), '127.0.0.1', new Terminal(write));
   const { status } = await fetch(`http://127.0.0.1:${await listen(server)}/v1/\u009b?a=secret`);
