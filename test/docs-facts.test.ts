@@ -45,15 +45,15 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {
   test.each([
-    ['limits', `${formatNumber(MAX_API_KEYS)} API keys in an account and region`],
-    ['limits', `up to ${REMEMBERED_MS / 1_000} second ago`],
-    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
-    ['limits', `${refusedBulks.rateLimit} of them (${refusedBulks.burstLimit} at once) of`],
-    ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
+    ['limits', `${formatNumber(MAX_API_KEYS)} API keys per account and region`],
+    ['limits', `up to ${REMEMBERED_MS / 1_000} second old`],
+    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests per second`],
+    ['limits', `${refusedBulks.rateLimit} of them (burst ${refusedBulks.burstLimit}) of`],
+    ['limits', `200 MB and ${Number(seconds) / 60} minutes per list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
-    ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
-    ['limits', `${bulkShare.rateLimit} times a second from each key`],
-    ['limits', `on production ${stages.production.bulksAtOnce} run at once`],
+    ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
+    ['limits', `${bulkShare.rateLimit} requests per second per key`],
+    ['limits', `Production runs ${stages.production.bulksAtOnce} concurrently`],
     ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
