@@ -142,7 +142,7 @@ function withRows(page: string, head: string, row: (name: string) => readonly st
 function withProducts(page: string, totalNow: (name: string) => number): string {
   const before = new Map([...tableOf(pages.costs.text, 'a million')].map(([name, cells]) => [cells.at(-1), name]));
   return page.replaceAll(
-    /[\d.,]+( an? (?:hour|day)[^:|\n]*: )([\d,]+)( million)? × (\d+\.\d\d)(?!\d)/g,
+    /[\d.,]+( per (?:hour|day)[^:|\n]*: )([\d,]+)( million)? × (\d+\.\d\d)(?!\d)/g,
     (_, what: string, count: string, unit = '', stated: string) => {
       const name = before.get(Number(stated));
       if (name === undefined) throw new Error(`docs/operating/costs.md has no ${stated} a million`);
