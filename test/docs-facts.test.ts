@@ -63,9 +63,9 @@ describe('a number on a page', () => {
     expect(page(name)).toContain(words);
   });
 
-  test('of the costs, what Enterprise stands for, is what staging agrees to', () => {
+  test('of the costs assumes for Enterprise the maximum of staging', () => {
     const { perMinute, perDay } = stages.staging.mostForEnterprise;
-    expect(page('costs')).toContain(`${formatNumber(perMinute)} a minute and ${formatNumber(perDay)} a day`);
+    expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
   });
 });
 
