@@ -101,10 +101,10 @@ const inUSD = (value: number): string =>
  * @throws Error where they state the cost of a request that was not measured
  */
 export async function derivedPages(numbers: string) {
-  const millions = new Map([...tableOf(numbers, 'a request')].map(([name, cells]) => [name, costPerMillion(cells)]));
+  const millions = new Map([...tableOf(numbers, 'request')].map(([name, cells]) => [name, costPerMillion(cells)]));
   const million = (name: string): Readonly<Record<string, number>> => {
     const parts = millions.get(name);
-    if (!parts) throw new Error(`docs/numbers.md does not have what this takes: ${name}`);
+    if (!parts) throw new Error(`docs/numbers.md has no resource usage of ${name}`);
     return parts;
   };
   const mix = Object.entries(requestMix).reduce((sum, [name, share]) => sum + totalOf(million(name)) * share, 0);
