@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
-import { errorCatalogue } from '../shared/contract/errors.ts';
+import { errorCatalog } from '../shared/contract/errors.ts';
 import { operationAt } from '../shared/contract/routes.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
-import { allow, deny, type DenialCode } from '../shared/http/authorizer-answer.ts';
+import { allow, deny, type DenialCode } from '../shared/http/authorizer-result.ts';
 import { UNCOUNTED } from '../shared/http/authorizer-context.ts';
 import { isRequest, runProbe, warmUp } from '../shared/http/probe.ts';
 import { bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
@@ -59,7 +59,7 @@ const UNKNOWN =
 
 /** What is found where there is no API key, and what to send. The gateway puts it in JSON as is: no quotes. */
 function missingKey(headers: RequestHeaders): string {
-  return `${foundInstead(headers)}. ${errorCatalogue.API_KEY_MISSING.message}`;
+  return `${foundInstead(headers)}. ${errorCatalog.API_KEY_MISSING.message}`;
 }
 
 function foundInstead(headers: RequestHeaders): string {
@@ -83,7 +83,7 @@ function denied(
     requestId,
     receivedAt: now,
     operation: operationAt(httpMethod, resource),
-    status: errorCatalogue[code].status,
+    status: errorCatalog[code].status,
     code,
     refusal: code,
   });
@@ -98,4 +98,4 @@ const probe = () =>
 export const handler = async (event: APIGatewayRequestAuthorizerEvent, context: Context) =>
   isRequest(event) ? authorize(event) : runProbe(probe, [context]);
 
-export const initialise = () => warmUp(probe);
+export const initialize = () => warmUp(probe);

@@ -5,7 +5,7 @@ import { type ApiRequest, quoted } from '../shared/http/request.ts';
 import { allowedMethods } from '../shared/http/response-headers.ts';
 
 /** Every request that is no operation: 405 where the path has operations, else 404. */
-async function answerNoOperation({ resource, path, method }: ApiRequest): Promise<never> {
+async function refuseUnknownOperation({ resource, path, method }: ApiRequest): Promise<never> {
   const methods = methodsOf(resource);
   if (methods.length === 0) throw new ServiceError('ROUTE_NOT_FOUND', { message: notFound(path, resource) });
   const message = `${resource} supports ${methods.join(', ')}, not ${quoted(method)}.`;
@@ -20,4 +20,4 @@ function notFound(path: string, resource: string): string {
   return `There is nothing at ${quoted(path)}.${slash} There are ${[...known].join(', ')}.`;
 }
 
-export const { handler, initialise } = operationHandler(answerNoOperation);
+export const { handler, initialize } = operationHandler(refuseUnknownOperation);

@@ -16,7 +16,7 @@ async function getInventory(request: ApiRequest): Promise<Reply> {
   return notModifiedOr(request.headers, entryReply(found));
 }
 
-export const { handler, initialise } = operationHandler(getInventory, {
+export const { handler, initialize } = operationHandler(getInventory, {
   headers: stabilityHeader('getInventory'),
   probe: () => stock.find(ANY_ID),
 });

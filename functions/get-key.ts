@@ -12,4 +12,4 @@ async function getKey({ authorizer }: ApiRequest) {
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, body };
 }
 
-export const { handler, initialise } = operationHandler(getKey, { headers: stabilityHeader('getKey') });
+export const { handler, initialize } = operationHandler(getKey, { headers: stabilityHeader('getKey') });

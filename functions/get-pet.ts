@@ -26,7 +26,7 @@ async function getPet(request: ApiRequest): Promise<Reply> {
 /** The record of a pet and its stock entry. */
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
-export const { handler, initialise } = operationHandler(getPet, {
+export const { handler, initialize } = operationHandler(getPet, {
   headers: deprecationHeaders({
     deprecatedAt: new Date(requiredEnv('DEPRECATED_AT')),
     sunsetAt: new Date(requiredEnv('SUNSET_AT')),

@@ -8,7 +8,7 @@ const client = documentClient();
 const stock = stockList(client, requiredEnv('STOCK_TABLE'));
 
 /** `GET /inventory`: the stock levels of all pets, in ascending petId. */
-export const { handler, initialise } = listHandler({
+export const { handler, initialize } = listHandler({
   operation: 'listInventory',
   entries: stock,
   toJson: inventoryItemToJson,

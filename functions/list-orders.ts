@@ -8,7 +8,7 @@ const client = documentClient();
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
 
 /** `GET /store/orders`: all orders of the store, in ascending id. */
-export const { handler, initialise } = listHandler({
+export const { handler, initialize } = listHandler({
   operation: 'listOrders',
   entries: orders,
   toJson: recordToJson,

@@ -64,7 +64,7 @@ function refuseHeaders({ headers }: ApiRequest): void {
   }
 }
 
-export const { handler, initialise } = operationHandler(updateInventories, {
+export const { handler, initialize } = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
   probe: () => probeChange((change) => stock.change(change)),
 });

@@ -22,14 +22,14 @@ export interface AppOptions {
 /** The CDK app: per stage the site of the reference page, the API, and the page's files. */
 export function createApp(stages: readonly StageSettings[], { outdir, referencePage = true }: AppOptions = {}): App {
   const app = new App({ analyticsReporting: false, context, ...(outdir !== undefined && { outdir }) });
-  const atOnce = isAtOnce(app);
+  const allAtOnce = isAllAtOnce(app);
   for (const settings of stageInContext(app) ?? stages) {
     const stage = new Stage(app, settings.name);
     stage.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.qualifier);
     const inventory = new InventoryStack(stage, 'Inventory', {
       ...settings,
       pageOrigin: pageOriginOf(settings),
-      atOnce,
+      allAtOnce,
     });
     if (referencePage && settings.page) addReferencePage(stage, settings, inventory);
   }
@@ -37,7 +37,7 @@ export function createApp(stages: readonly StageSettings[], { outdir, referenceP
 }
 
 /** `--context rollout=allAtOnce`: no stage has a canary, so that going back is quick, and no alarm stops it. */
-function isAtOnce(app: App): boolean {
+function isAllAtOnce(app: App): boolean {
   const rollout: unknown = app.node.tryGetContext('rollout');
   if (rollout === undefined || rollout === 'allAtOnce') return rollout !== undefined;
   throw new Error(`The context "rollout" may be "allAtOnce" only, not ${JSON.stringify(rollout)}`);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { tokenFrom } from '../shared/keys/token.ts';
-import { type Limits, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
+import { type Limits, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
 
 /** What the demo customer of the Enterprise plan has agreed. */
-const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: MOST_PER_MINUTE, perDay: 10_000_000 };
+const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: MAX_PER_MINUTE, perDay: 10_000_000 };
 
 /**
  * The demo key of a plan: the same on every machine, so that an example in the docs works as it stands, and no file

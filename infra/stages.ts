@@ -1,4 +1,4 @@
-import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, plans } from '../shared/keys/plans.ts';
+import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, plans } from '../shared/keys/plans.ts';
 
 /** The stages that the pipeline deploys. */
 export const stageNames = ['staging', 'production'] as const;
@@ -54,7 +54,7 @@ export interface StageSettings {
    * The most bulks (`PATCH /inventory`) that run at once: each writes 50 entries a second, and all stock is one
    * partition: 1,000 writes a second until DynamoDB splits it. Other functions lack these; a new account (10) refuses.
    */
-  readonly bulksAtOnce?: number;
+  readonly batchConcurrency?: number;
   /**
    * Changes of stock as events on a bus of the stage (docs/events.md): two alarm metrics at rest, 1 USD a million
    * events, and for the function some 0.40 where each change comes by itself. Bulks of one Business key can make 2.5
@@ -65,7 +65,7 @@ export interface StageSettings {
   readonly apiDomain?: Domain;
   readonly pageDomain?: Domain;
   /** The most that an admin agrees with one Enterprise customer: raise it, and deploy, before a customer gets more. */
-  readonly mostForEnterprise: Limits;
+  readonly maxEnterpriseLimits: Limits;
   /** When `GET /pets/{petId}` was deprecated, and from when on it may be gone: times in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }
@@ -131,7 +131,7 @@ export const STANDARD_QUALIFIER = 'hnb659fds';
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
 /** What staging and the stages of developers have in common: nothing that only one can have, such as a domain. */
-const forTrying = {
+const trialSettings = {
   qualifier: STANDARD_QUALIFIER,
   retainData: false,
   alarms: false,
@@ -141,12 +141,12 @@ const forTrying = {
   throttle: { requestsPerSecond: 1_000, burst: 5_000 },
   lists: { seconds: 120 },
   stockEvents: true,
-  mostForEnterprise: { perMinute: MOST_PER_MINUTE, perDay: MOST_PER_DAY },
+  maxEnterpriseLimits: { perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY },
   petDeprecation,
 } as const;
 
 const staging: StageSettings = {
-  ...forTrying,
+  ...trialSettings,
   name: 'staging',
   logRetentionDays: 30,
   gatewayLogs: true,
@@ -154,7 +154,7 @@ const staging: StageSettings = {
 };
 
 /** What outlives a stage, or is of the whole account, a developer's has not. */
-const personal = { ...forTrying, logRetentionDays: 1, gatewayLogs: false, page: false } as const;
+const personal = { ...trialSettings, logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
 /** The most of all plans whose limits are fixed. */
 const { perMinute } = plans.business.limits;
@@ -173,10 +173,10 @@ const production: StageSettings = {
   firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },
   lists: { seconds: 120, concurrency: 100 },
-  bulksAtOnce: 10,
+  batchConcurrency: 10,
   stockEvents: true,
   // No customer has agreed on more than Business yet.
-  mostForEnterprise: { perMinute, perDay: 1_440 * perMinute },
+  maxEnterpriseLimits: { perMinute, perDay: 1_440 * perMinute },
   petDeprecation,
 };
 

@@ -9,12 +9,12 @@ export interface ClientOptions {
   readonly requestTimeout?: number;
   /**
    * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that
-   * repeats calls; their stores do, who know which may be repeated ({@link tryAgain}).
+   * repeats calls; their stores do, who know which may be repeated ({@link retry}).
    */
   readonly maxAttempts?: number;
 }
 
-/** A read and a write together take up to six seconds: see {@link LAST_TRY_AFTER_MS}. */
+/** A read and a write together take up to six seconds: see {@link LAST_ATTEMPT_AFTER_MS}. */
 const REQUEST_TIMEOUT_MS = 3_000;
 
 /** A DynamoDB client with {@link exactNumbers}. */
@@ -36,7 +36,7 @@ const THROTTLED: ReadonlySet<string> = new Set([
   'TransactionCanceledException',
   'TransactionConflictException',
 ]);
-const UNREACHED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
@@ -55,13 +55,14 @@ function failureOf(error: unknown): Failure {
   if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE' ? 'unanswered' : 'faulty';
   const code = codeOf(error);
   if (THROTTLED.has(error.name)) return 'throttled';
-  if (UNREACHED.has(code)) return 'unreached';
+  if (UNREACHABLE.has(code)) return 'unreached';
   if (DISCONNECTED.has(code)) return 'disconnected';
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unanswered' : 'faulty';
   // A 5xx of something in between, whose body the SDK could not read.
   const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
-  const isUnanswered = error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
-  return isUnanswered ? 'unanswered' : 'faulty';
+  const isWithoutResponse =
+    error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
+  return isWithoutResponse ? 'unanswered' : 'faulty';
 }
 
 /** The code of an error that has one: of the operating system, for an error of the network. */
@@ -76,7 +77,7 @@ const isOneOf =
     failures.includes(failureOf(error));
 
 /** Whether the connection was refused, or the host not found. */
-export const isUnreached = isOneOf('unreached');
+export const isUnreachable = isOneOf('unreached');
 export const isThrottled = isOneOf('throttled');
 export const isConnectionGone = isOneOf('disconnected');
 
@@ -84,14 +85,14 @@ export const isConnectionGone = isOneOf('disconnected');
 export const wasRefused = isOneOf('throttled', 'unreached');
 
 /** Whether a call may have been carried out, or may be yet. */
-export const isAnswerLost = isOneOf('disconnected', 'unanswered');
+export const isResponseLost = isOneOf('disconnected', 'unanswered');
 
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
 /** Reads from DynamoDB, up to three times where it is out of reach: a read may be repeated. @throws the last failure */
 export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
-  tryAgain(read, isUnavailable, { maxTries: 3 });
+  retry(read, isUnavailable, { maxAttempts: 3 });
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
 export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
@@ -104,14 +105,14 @@ export const unavailable = (cause: unknown, message?: string): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
 /** No try begins later: a function has 10 seconds or more, and a try takes up to six, for a read and a write. */
-export const LAST_TRY_AFTER_MS = 5_000;
-const LONGEST_PAUSE_MS = 250;
+export const LAST_ATTEMPT_AFTER_MS = 5_000;
+const MAX_PAUSE_MS = 250;
 
-export interface TryLimits {
+export interface RetryOptions {
   /** The first one included. */
-  readonly maxTries?: number;
+  readonly maxAttempts?: number;
   /** Unix milliseconds after which no try begins. */
-  readonly tryUntil?: number;
+  readonly retryUntil?: number;
 }
 
 /**
@@ -120,18 +121,18 @@ export interface TryLimits {
  *
  * @throws the last failure
  */
-export async function tryAgain<Result>(
+export async function retry<Result>(
   attempt: () => Promise<Result>,
   mayRepeat: (error: unknown) => boolean,
-  { maxTries = 4, tryUntil = Date.now() + LAST_TRY_AFTER_MS }: TryLimits = {},
+  { maxAttempts = 4, retryUntil = Date.now() + LAST_ATTEMPT_AFTER_MS }: RetryOptions = {},
 ): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayRepeat(error) || tries === maxTries) throw error;
-      await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** tries));
-      if (Date.now() > tryUntil) throw error;
+      if (!mayRepeat(error) || attempts === maxAttempts) throw error;
+      await sleep(Math.random() * Math.min(MAX_PAUSE_MS, 25 * 2 ** attempts));
+      if (Date.now() > retryUntil) throw error;
     }
   }
 }

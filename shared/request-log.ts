@@ -18,7 +18,7 @@ const requestMetrics = {
 type RequestMetric = keyof typeof requestMetrics;
 
 /** What a line says of a request that has been answered. Never a key, nor anything a key could be rebuilt from. */
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly requestId: string;
   /** When the gateway received it, Unix milliseconds. */
   readonly receivedAt: number;
@@ -49,7 +49,7 @@ export interface LogOrigin {
  * It is our own because Powertools has one set of dimensions for all metrics of a line: by plan and reason at once
  * that makes some times as many metrics to pay for. It also takes milliseconds of every cold start.
  */
-export function requestLog(): (request: AnsweredRequest) => void {
+export function requestLog(): (request: CompletedRequest) => void {
   const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
   // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
   // Node.js opens its standard output at the first use: now, while Lambda initialises, not in the first request.
@@ -67,7 +67,12 @@ const NONE = 'none';
  * @param now Unix milliseconds
  * @param coldStart whether it is the first request of its execution environment
  */
-export function requestLine(request: AnsweredRequest, { namespace, stack }: LogOrigin, now: number, coldStart = false) {
+export function requestLine(
+  request: CompletedRequest,
+  { namespace, stack }: LogOrigin,
+  now: number,
+  coldStart = false,
+) {
   const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
   // Only what there is to count: a metric that is always zero is paid for too.
   const metrics: RequestMetric[] = refusal === undefined ? ['Requests'] : ['Requests', 'Refusals'];

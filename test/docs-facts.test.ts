@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
-import { bulkShare, refusedBulks } from '../infra/stack/usage-plans.ts';
+import { batchThrottle, overflowBatchThrottle } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
@@ -12,7 +12,7 @@ import { operationIds } from '../shared/contract/routes.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
-import { REMEMBERED_MS } from '../shared/keys/remembered-key.ts';
+import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/cached-key.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
 const production = readableStage('production');
@@ -46,15 +46,15 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 describe('a number on a page', () => {
   test.each([
     ['limits', `${formatNumber(MAX_API_KEYS)} API keys per account and region`],
-    ['limits', `up to ${REMEMBERED_MS / 1_000} second old`],
+    ['limits', `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`],
     ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests per second`],
-    ['limits', `${refusedBulks.rateLimit} of them (burst ${refusedBulks.burstLimit}) of`],
+    ['limits', `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`],
     ['limits', `200 MB and ${Number(seconds) / 60} minutes per list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
     ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
-    ['limits', `${bulkShare.rateLimit} requests per second per key`],
-    ['limits', `Production runs ${stages.production.bulksAtOnce} concurrently`],
-    ['../guide', `send ${bulkShare.rateLimit} of these requests a second`],
+    ['limits', `${batchThrottle.rateLimit} requests per second per key`],
+    ['limits', `Production runs ${stages.production.batchConcurrency} concurrently`],
+    ['../guide', `send ${batchThrottle.rateLimit} of these requests a second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
@@ -64,7 +64,7 @@ describe('a number on a page', () => {
   });
 
   test('of the costs assumes for Enterprise the maximum of staging', () => {
-    const { perMinute, perDay } = stages.staging.mostForEnterprise;
+    const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
     expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
   });
 });

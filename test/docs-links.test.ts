@@ -87,8 +87,8 @@ test.each(pages.filter((page) => page !== 'docs/errors.md'))(
 );
 
 test('a line of a comment has at most 120 characters, which the formatter does not see to', () => {
-  const folders = '{functions,infra,shared,test}/**/*.{css,js,ts}';
-  const files = globSync(folders, { cwd: root, exclude: (file) => /(node_modules|dist)$/.test(file) });
+  const directories = '{functions,infra,shared,test}/**/*.{css,js,ts}';
+  const files = globSync(directories, { cwd: root, exclude: (file) => /(node_modules|dist)$/.test(file) });
   const lines = files.flatMap((file) => read(file).split('\n'));
   expect(lines.filter((line) => line.length > 120 && /^ *(\/\/|\/?\*)/.test(line))).toEqual([]);
 });

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { examples } from '../infra/reference/examples.ts';
-import { errorCatalogue, ServiceError } from '../shared/contract/errors.ts';
+import { errorCatalog, ServiceError } from '../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';
 import { API_VERSION, type Operation, operations } from '../shared/contract/operations.ts';
-import { LEAST_PACE } from '../shared/http/list-handler.ts';
+import { MIN_PACE } from '../shared/http/list-handler.ts';
 import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
 import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
-import { MOST_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
+import { MAX_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
 const guide = readFileSync(new URL('../docs/guide.md', import.meta.url), 'utf8');
 
@@ -65,8 +65,8 @@ describe('docs/guide.md', () => {
     `(${petStatuses.map((status) => `\`${status}\``).join(', ')})`.replace(/, (?=[^,]+$)/, ' or '),
     `suspended for ${SUSPENSION_MS / 60_000} minutes`,
     `\`limit\` (1 to ${formatNumber(MAX_LIMIT)})`,
-    `less than ${LEAST_PACE.bytes / LEAST_PACE.withinMs} kB of it a second, before compression, for ${LEAST_PACE.withinMs / 1_000} seconds`,
-    `reads at most ${formatNumber(MOST_READ_FOR_PAGE)} of`,
+    `less than ${MIN_PACE.bytes / MIN_PACE.withinMs} kB of it a second, before compression, for ${MIN_PACE.withinMs / 1_000} seconds`,
+    `reads at most ${formatNumber(MAX_READ_FOR_PAGE)} of`,
     `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
     `send ${allowedRequestHeaders.map((name) => `\`${name}\``).join(', ')}`.replace(/, (?=[^,]+$)/, ' and '),
     `version ${API_VERSION};`,
@@ -80,7 +80,7 @@ describe('docs/guide.md', () => {
 
 describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
-  const errors = Object.entries(errorCatalogue);
+  const errors = Object.entries(errorCatalog);
 
   test('has a section for each error of the catalogue, with its status and message', () => {
     const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\* (.+)$/gm)].map(([, ...section]) => section);

@@ -10,8 +10,8 @@ const { checkSync } = await import('recheck');
 const root = join(import.meta.dirname, '..');
 
 /** What is deployed. Host and admin command see the texts of those who run them, the client those of the service. */
-const files = ['shared', 'functions'].flatMap((folder) =>
-  globSync(`${folder}/**/*.ts`, { cwd: root, exclude: (path) => path.startsWith('shared/client') }),
+const files = ['shared', 'functions'].flatMap((directory) =>
+  globSync(`${directory}/**/*.ts`, { cwd: root, exclude: (path) => path.startsWith('shared/client') }),
 );
 
 const patterns = new Map<string, { readonly source: string; readonly flags: string; readonly file: string }>();

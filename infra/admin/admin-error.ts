@@ -62,7 +62,7 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
  */
 export function failureText(
   error: unknown,
-  again: string,
+  retryEffect: string,
   effect = 'it takes up what was cut off',
 ): string | undefined {
   const isSentence = [AdminError, UnreachableError, UnreadableRecordError, NotAppliedError, ServiceError].some(
@@ -72,5 +72,5 @@ export function failureText(
   const reason = awsReason(error);
   if (reason === undefined) return undefined;
   const remedy = remedies.find(([name]) => error instanceof Error && name.test(error.name))?.[1];
-  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${again}: ${effect}.`;
+  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${retryEffect}: ${effect}.`;
 }

@@ -1,10 +1,10 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { isUnreached } from '../../shared/dynamodb.ts';
+import { isUnreachable } from '../../shared/dynamodb.ts';
 import { reasonOf, UnreachableError } from './admin-error.ts';
 
 /** How long a connection may take to come about, in seconds. */
 const CONNECT_SECONDS = 5;
-const LONGEST_ANSWER_MS = 30_000;
+const MAX_RESPONSE_MS = 30_000;
 
 type Handle = NodeHttpHandler['handle'];
 
@@ -14,7 +14,7 @@ export class FailFastHandler extends NodeHttpHandler {
 
   /** @param sentence for an admin, where nothing answers */
   constructor(sentence: (reason: string) => string) {
-    const timeouts = { connectionTimeout: CONNECT_SECONDS * 1_000, requestTimeout: LONGEST_ANSWER_MS };
+    const timeouts = { connectionTimeout: CONNECT_SECONDS * 1_000, requestTimeout: MAX_RESPONSE_MS };
     super({ ...timeouts, throwOnRequestTimeout: true });
     this.#sentence = sentence;
   }
@@ -26,7 +26,7 @@ export class FailFastHandler extends NodeHttpHandler {
       const reason = reasonOf(cause);
       // An answer that takes too long is a TimeoutError too, and the call may have been carried out.
       const isTooSlow = reason.includes('did not establish a connection');
-      if (!isTooSlow && !isUnreached(cause)) throw cause;
+      if (!isTooSlow && !isUnreachable(cause)) throw cause;
       const words = isTooSlow ? `no connection within ${CONNECT_SECONDS} seconds` : reason;
       // Without the cause: the SDK would go by that, and repeat the call.
       throw new UnreachableError(this.#sentence(words));

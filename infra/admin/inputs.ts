@@ -3,7 +3,7 @@ import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
 import { NEVER } from '../../shared/keys/key-record.ts';
-import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { mayHaveToken } from '../../shared/keys/token.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
@@ -75,13 +75,13 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     '--per-minute <n>',
     'Agreed requests a minute',
     'agreed requests a minute, for Enterprise, such as 5000',
-    wholeNumberUpTo(MOST_PER_MINUTE),
+    wholeNumberUpTo(MAX_PER_MINUTE),
   ),
   perDay: agreed(
     '--per-day <n>',
     'Agreed requests a day',
     'agreed requests a day, for Enterprise, such as 1000000',
-    wholeNumberUpTo(MOST_PER_DAY),
+    wholeNumberUpTo(MAX_PER_DAY),
   ),
   label: required('--label <label>', 'Label', 'label of the token, such as reports', parseLabel),
   token: required(
@@ -179,14 +179,14 @@ export function limitsOn(
   { perMinute, perDay }: { readonly [Name in keyof Limits]?: number | undefined },
   stage?: AnyStageName,
 ): Limits {
-  const catalogued = plans[plan].limits;
-  if (catalogued !== 'agreed') {
-    if (perMinute === undefined && perDay === undefined) return catalogued;
+  const cataloged = plans[plan].limits;
+  if (cataloged !== 'agreed') {
+    if (perMinute === undefined && perDay === undefined) return cataloged;
     throw new AdminError(`The plan ${plan} has fixed limits. Leave out --per-minute and --per-day.`);
   }
   if (perMinute === undefined || perDay === undefined)
     throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-  const most = stage && settingsOf(stage).mostForEnterprise;
+  const most = stage && settingsOf(stage).maxEnterpriseLimits;
   if (most && (perMinute > most.perMinute || perDay > most.perDay))
     throw new AdminError(
       `${stage} agrees to ${most.perMinute} a minute and ${most.perDay} a day at most. More is a matter of infra/stages.ts.`,

@@ -14,7 +14,7 @@ import type { Target } from './target.ts';
 import { limitsText, formatTime, timeOrNever, visible } from './text-format.ts';
 
 /** What an action has done. */
-export interface Done {
+export interface ActionResult {
   /** In a sentence, which is safe to show. */
   readonly message: string;
   /** The key as it is then. */
@@ -26,6 +26,8 @@ export interface Done {
 /** An action on a key, as the command and the console offer it. */
 export interface KeyAction {
   readonly title: string;
+  /** Another name of the command. */
+  readonly alias?: string;
   /** What it does, and from when on. */
   readonly effect: string;
   readonly inputs: readonly (keyof Inputs)[];
@@ -34,28 +36,28 @@ export interface KeyAction {
   /** Inputs that need not be entered. */
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
   /** Whether it makes sense on a key. */
-  readonly suits: (view: KeyView) => boolean;
+  readonly isApplicable: (view: KeyView) => boolean;
   /** What cannot be taken back, in sentences: command and console ask first; undefined: there is nothing to ask. */
-  readonly asks?: (view: KeyView, values: Inputs) => string | undefined;
+  readonly confirmation?: (view: KeyView, values: Inputs) => string | undefined;
   /** The effect of doing it again after a failure; by default it takes up what was cut off. */
-  readonly again?: string;
+  readonly retryEffect?: string;
   /** @param values of its inputs @param id of the key */
-  readonly run: (target: Target, values: Inputs, id: string) => Promise<Done>;
+  readonly run: (target: Target, values: Inputs, id: string) => Promise<ActionResult>;
 }
 
 /** Checks that an action reads no inputs but its own. */
 function action<Name extends keyof Inputs = never>(
-  definition: Omit<KeyAction, 'inputs' | 'asks' | 'run'> & {
+  definition: Omit<KeyAction, 'inputs' | 'confirmation' | 'run'> & {
     readonly inputs: readonly Name[];
-    readonly asks?: (view: KeyView, values: Pick<Inputs, Name>) => string | undefined;
-    readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<Done>;
+    readonly confirmation?: (view: KeyView, values: Pick<Inputs, Name>) => string | undefined;
+    readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<ActionResult>;
   },
 ): KeyAction {
   return definition;
 }
 
 /** Whether it is refused until it is resumed, or for a while. */
-export const isClosed = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
+export const isSuspendedOrDisabled = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
 const isCurrent = ({ state }: KeyView): boolean => state !== 'expired';
 const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
 
@@ -63,12 +65,12 @@ export const createAction = action({
   title: 'Create a key',
   effect: 'issues a key and shows it, this once',
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
-  suits: () => false,
-  again: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
+  isApplicable: () => false,
+  retryEffect: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAtMs, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
-    const order = { name, plan, limits, access: accessOf(readOnly), expiresAtMs: endOf(expiresAtMs) };
-    const token = await createKey(target, order);
+    const params = { name, plan, limits, access: accessOf(readOnly), expiresAtMs: endOf(expiresAtMs) };
+    const token = await createKey(target, params);
     return { token, message: '' };
   },
 });
@@ -79,17 +81,17 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Resume',
     effect: 'lets a suspended key in again, from the next request on',
     inputs: [],
-    suits: isClosed,
+    isApplicable: isSuspendedOrDisabled,
     run: async (target, _, id) => {
-      const { view, wasClosed } = await resumeKey(target, id);
-      return { view, message: `${visible(view.name)} is ${wasClosed ? '' : 'not suspended: it is '}${view.state}.` };
+      const { view, wasBlocked } = await resumeKey(target, id);
+      return { view, message: `${visible(view.name)} is ${wasBlocked ? '' : 'not suspended: it is '}${view.state}.` };
     },
   }),
   move: action({
     title: 'Move',
     effect: 'puts a key on another plan: its limits hold from the next request on, and the counters stay',
     inputs: ['plan', 'perMinute', 'perDay'],
-    suits: isCurrent,
+    isApplicable: isCurrent,
     run: async (target, { plan, ...agreed }, id) => {
       const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
@@ -101,7 +103,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'sets the name of a key, or its end, or both; what is left out stays, and so do the ends of its tokens',
     inputs: ['name', 'expires'],
     allOptional: true,
-    suits: ({ state }) => state !== 'revoked',
+    isApplicable: ({ state }) => state !== 'revoked',
     run: async (target, edit, id) => {
       const view = await editKey(target, id, edit);
       return { view, message: `${visible(view.name)} is ${view.state}. It expires: ${timeOrNever(view.expires)}.` };
@@ -112,8 +114,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'gives the key a new token; the old one works until the grace period ends',
     inputs: ['label', 'grace'],
     defaults: { label: MAIN_LABEL, grace: '24h' },
-    suits: (view) => isCurrent(view) && !isClosed(view),
-    asks: ({ tokens }, { label, grace: graceMs }) => {
+    isApplicable: (view) => isCurrent(view) && !isSuspendedOrDisabled(view),
+    confirmation: ({ tokens }, { label, grace: graceMs }) => {
       const ending = tokens.filter((token) => token.label === label && !token.neverShown).map(({ name }) => name);
       if (graceMs > 0 || ending.length === 0) return undefined;
       return `Requests with ${ending.join(' or ')} are refused at once, before their user has the new one.`;
@@ -134,17 +136,18 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Add a token',
     effect: 'gives a key another token, under the same limits, and shows it, this once',
     inputs: ['label', 'readOnly', 'expires'],
-    suits: (view) => isCurrent(view) && !isClosed(view),
+    isApplicable: (view) => isCurrent(view) && !isSuspendedOrDisabled(view),
     run: async (target, { label, readOnly, expires: until }, id) => {
       return { token: await addToken(target, id, { label, access: accessOf(readOnly), until }), message: '' };
     },
   }),
   end: action({
-    title: 'End a token',
+    title: 'Revoke a token',
+    alias: 'revoke-token',
     effect: 'ends a token of a key, from the next request on; the key goes on with its others',
     inputs: ['token'],
-    suits: ({ tokens }) => tokens.length > 1,
-    asks: (view, { token }) => endingText(view, token),
+    isApplicable: ({ tokens }) => tokens.length > 1,
+    confirmation: (view, { token }) => endingText(view, token),
     run: async (target, { token }, id) => {
       const view = keyView(await endToken(target, id, token));
       return { view, message: `The token ${token} of ${visible(view.name)} is refused from now on.` };
@@ -154,7 +157,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Suspend',
     effect: 'refuses a key from the next request on, for a while or until it is resumed',
     inputs: ['for', 'reason'],
-    suits: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
+    isApplicable: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
     run: async (target, { for: forMs, reason }, id) => {
       const view = await suspendKey(target, id, forMs, reason);
       const end = view.suspendedUntil === null ? 'it is resumed' : formatTime(view.suspendedUntil);
@@ -171,8 +174,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     title: 'Revoke for good',
     effect: 'ends a key for good, with all its tokens, from the very next request',
     inputs: ['reason'],
-    suits: () => true,
-    asks: ({ state, tokens }) => {
+    isApplicable: () => true,
+    confirmation: ({ state, tokens }) => {
       if (state === 'revoked') return undefined;
       const all = tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`;
       return `All its requests are refused for good, with ${all}. Nothing takes this back.`;

@@ -81,7 +81,7 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
   const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!outputs.success)
     throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
-  const requestHandler = new FailFastHandler(() => nothingAnswersAt(origin));
+  const requestHandler = new FailFastHandler(() => nothingListensAt(origin));
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
   const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
   return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
@@ -94,7 +94,7 @@ function originOf(address: string): string {
   throw new AdminError(`--url ${address} is no address. It must be one such as ${DEFAULT_URL}.`);
 }
 
-const nothingAnswersAt = (origin: string): string =>
+const nothingListensAt = (origin: string): string =>
   `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`;
 
 const awsConnection = (): Connection => ({
@@ -114,7 +114,7 @@ async function hostOutputs(origin: string): Promise<unknown> {
     body = await response.json();
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    throw new UnreachableError(nothingAnswersAt(origin), { cause: error });
+    throw new UnreachableError(nothingListensAt(origin), { cause: error });
   }
   if (!v.is(deniedSchema, body)) return body;
   throw new AdminError(
@@ -124,12 +124,12 @@ async function hostOutputs(origin: string): Promise<unknown> {
 }
 
 /** Of a stack or the caller, its retries included. */
-const LONGEST_LOOKUP_MS = 10_000;
+const MAX_LOOKUP_MS = 10_000;
 
 async function stackOutputs(stage: AnyStageName): Promise<Record<string, string | undefined>> {
   const stackName = stackNameOf(stage);
   const cloudFormation = new CloudFormationClient(awsConnection());
-  const abortSignal = AbortSignal.timeout(LONGEST_LOOKUP_MS);
+  const abortSignal = AbortSignal.timeout(MAX_LOOKUP_MS);
   try {
     const describe = new DescribeStacksCommand({ StackName: stackName });
     const { Stacks = [] } = await cloudFormation.send(describe, { abortSignal });
@@ -139,7 +139,7 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
     const endpoint = process.env.AWS_ENDPOINT_URL;
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
     if (error instanceof UnreachableError) throw new UnreachableError(`${error.message}${elsewhere}`, { cause: error });
-    const reason = abortSignal.aborted ? `no answer within ${LONGEST_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
+    const reason = abortSignal.aborted ? `no answer within ${MAX_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
     const profile = process.env.AWS_PROFILE ?? 'default';
     const hint = `Check the AWS credentials (profile ${profile}), AWS_REGION, and that the stack ${stackName} is deployed`;
     throw new AdminError(
@@ -161,7 +161,7 @@ function callerOf(stage: Target['stage'], connection: Connection): () => Promise
   return async () => {
     if (stage === undefined) return userName();
     if (caller !== undefined) return caller;
-    const abortSignal = AbortSignal.timeout(LONGEST_LOOKUP_MS);
+    const abortSignal = AbortSignal.timeout(MAX_LOOKUP_MS);
     const sts = new STSClient(connection);
     ({ Arn: caller = '' } = await sts.send(new GetCallerIdentityCommand(), { abortSignal }));
     sts.destroy();

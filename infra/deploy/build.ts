@@ -10,9 +10,9 @@ const CHANGED = '-changed';
  *
  * @param folder in the work tree
  */
-export function checkedOutBuild(folder = import.meta.dirname): string {
+export function checkedOutBuild(directory = import.meta.dirname): string {
   const git = (...words: string[]): string =>
-    execFileSync('git', ['-C', folder, ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    execFileSync('git', ['-C', directory, ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   try {
     const commit = git('rev-parse', 'HEAD');
     return git('status', '--porcelain', '-uno') === '' ? commit : commit + CHANGED;

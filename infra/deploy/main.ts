@@ -13,12 +13,12 @@ import { cancelUpdate, checkQuota, deployedTemplate, findAccount } from './aws.t
 import { isBootstrapped, isOfLastUpdate, refuseRemains, statusOf } from './aws.ts';
 import { checkedOutBuild, refuseChanges } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
-import { lostTables, neededAtOnce, templateSchema } from './template.ts';
+import { lostTables, requiredConcurrency, templateSchema } from './template.ts';
 
 interface Options {
   readonly stage: AnyStageName;
   readonly rollBack: boolean;
-  readonly lose: readonly string[];
+  readonly allowTableLoss: readonly string[];
   readonly dryRun: boolean;
 }
 
@@ -27,7 +27,7 @@ const command = new Command('npm run deploy --')
   .description('Deploys a stage from this commit, and tries it. It is safe to interrupt and to run again.')
   .requiredOption('--stage <stage>', STAGE_NAMES, parseStage)
   .option('--roll-back', 'go back to this commit: cancel an update that is under way, and switch all at once', false)
-  .option('--lose <table...>', 'tables that the stage may lose, by their logical ids', [])
+  .option('--lose, --allow-table-loss <table...>', 'logical ids of tables whose data the stage may lose', [])
   .option('--dry-run', 'show the difference from what is deployed (cdk diff), and stop', false)
   .addHelpText('after', '\nExample:\n  npm run deploy -- --stage staging --dry-run')
   .addHelpText('after', '\nStatus: runs locally and on emulators, not yet deployed to an AWS account.')
@@ -60,7 +60,7 @@ try {
 }
 
 /** Checks all that can be checked, and synthesizes. Of the stage it ends an update that is under way, to go back. */
-async function prepare({ stage, rollBack, lose, dryRun }: Options): Promise<void> {
+async function prepare({ stage, rollBack, allowTableLoss, dryRun }: Options): Promise<void> {
   if (!dryRun) refuseChanges(stage, checkedOutBuild());
   // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
   const checked = process.env['CI'] && stage === 'staging' ? [stage, 'production' as const] : [stage];
@@ -81,13 +81,13 @@ async function prepare({ stage, rollBack, lose, dryRun }: Options): Promise<void
   if (await statusOf(name)) {
     const lost = lostTables(v.parse(templateSchema, await deployedTemplate(name)), next);
     const refused: string[] = [];
-    for (const id of lost.filter((each) => !lose.includes(each))) {
+    for (const id of lost.filter((each) => !allowTableLoss.includes(each))) {
       // The release that is taken back has brought it: what is gone back to has no data there.
       if (!rollBack || !(await isOfLastUpdate(name, id))) refused.push(id);
     }
     refuseLoss(stage, refused);
   } else {
-    await checkQuota(neededAtOnce(next));
+    await checkQuota(requiredConcurrency(next));
     if (!dryRun) await checkBootstrap(stage, place);
   }
 }
@@ -96,7 +96,9 @@ async function prepare({ stage, rollBack, lose, dryRun }: Options): Promise<void
 function refuseLoss(stage: AnyStageName, lost: readonly string[]): void {
   const why = 'this commit has none of that name, or one with other keys: the service would no longer see their data';
   if (lost.length > 0)
-    throw new AdminError(`${stage} would lose ${lost.join(', ')}: ${why}. If that is meant: --lose ${lost.join(' ')}`);
+    throw new AdminError(
+      `${stage} would lose ${lost.join(', ')}: ${why}. To deploy anyway: --allow-table-loss ${lost.join(' ')}`,
+    );
 }
 
 /** @throws AdminError where the CDK has not been used in the account and region */

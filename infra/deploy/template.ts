@@ -27,7 +27,7 @@ export function lostTables(deployed: Template, next: Template): string[] {
 }
 
 /** How many functions have to be free: Lambda sets none aside unless 100 stay for all others. */
-export function neededAtOnce({ Resources }: Template): number {
+export function requiredConcurrency({ Resources }: Template): number {
   const reserved = Object.values(Resources).map(({ Properties }) => Properties['ReservedConcurrentExecutions']);
   const sum = reserved.reduce<number>((total, some) => total + Number(some ?? 0), 0);
   return sum && sum + 100;

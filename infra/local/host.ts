@@ -34,7 +34,7 @@ import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { applyTemplate } from './control-plane/template-records.ts';
 import { assemble } from './assembly/assemble.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
-import { makeFolder } from './data-folder.ts';
+import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
@@ -48,7 +48,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface HostOptions {
   /** Folder that keeps data and logs; in memory without one. */
-  readonly dataFolder: string | undefined;
+  readonly dataDirectory: string | undefined;
   /** Address to listen on. */
   readonly host: string;
   /** 0: any free port. */
@@ -71,7 +71,7 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
   /** The plans whose demo key opens this host. */
   readonly openPlans: ReadonlySet<PlanId>;
   /** Folder of the log files; gone with the host where data is kept in memory. */
-  readonly logFolder: string;
+  readonly logDirectory: string;
   /** The gateway's API keys, usage plans and usage. */
   readonly records: GatewayRecords;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
  */
 export async function startHost(
   options: HostOptions,
-  starting = startEmbeddedEngine(options.dataFolder),
+  starting = startEmbeddedEngine(options.dataDirectory),
 ): Promise<Host> {
   const closings = new AsyncDisposableStack();
   closings.defer(async () => (await starting).close());
@@ -99,23 +99,23 @@ export async function startHost(
 }
 
 async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
-  const { dataFolder } = options;
+  const { dataDirectory } = options;
   // A port that is taken is found before the rest, and the functions get the host's own address.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
   closings.defer(() => closeServer(server));
   const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
-  const temporary = temporaryFolder(closings);
-  const records = GatewayRecords.open(dataFolder);
+  const temporary = temporaryDirectory(closings);
+  const records = GatewayRecords.open(dataDirectory);
   closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(temporary);
   const synthesized = readAssembly(options.assembly ?? temporary);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new ServedStack(synthesized.name, synthesized.template, origin);
   applyTemplate(records, stack);
-  const logFolder = makeFolder(dataFolder ?? temporary, 'logs');
-  const logGroups = new LogGroups(logFolder);
+  const logDirectory = makeDirectory(dataDirectory ?? temporary, 'logs');
+  const logGroups = new LogGroups(logDirectory);
   closings.defer(() => logGroups.close());
 
   const log = (group: string, text: string): void => {
@@ -126,7 +126,7 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   const functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions.all.stop());
   if (options.watch && options.assembly === undefined)
-    closings.defer(await reloadSaved(functions.all, functions.codeFolders));
+    closings.defer(await reloadSaved(functions.all, functions.codeDirectories));
   const restApi = loadRestApi(stack, functions.byArn, records);
   const openPlans = await prepareData(stack, engine, records, options);
   await records.save();
@@ -140,7 +140,7 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
     openPlans,
-    logFolder,
+    logDirectory,
     records,
     engineEndpoint,
     outputs,
@@ -153,14 +153,14 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
 }
 
 /** A folder that is gone with the host. */
-function temporaryFolder(closings: AsyncDisposableStack): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pet-store-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+function temporaryDirectory(closings: AsyncDisposableStack): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pet-store-'));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // For a host that is stopped before it has started.
   process.once('exit', remove);
   closings.defer(() => {
     process.off('exit', remove);
     remove();
   });
-  return folder;
+  return directory;
 }

@@ -9,12 +9,12 @@ import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/respon
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
-import type { StreamedAnswer } from './gateway/messages.ts';
+import type { StreamedResponse } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
-import type { AnsweredRequest, Terminal } from './terminal.ts';
+import type { CompletedRequest, Terminal } from './terminal.ts';
 
 /** Request line and headers that API Gateway takes (developer guide, "Quotas"). */
 const MAX_HEADER_BYTES = 10_240;
@@ -56,8 +56,8 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
     route(service, listensAs, message, response, { shown, begin }).then(
       (isShown) => isShown && show(),
       (error: unknown) => {
-        const hasHungUp = message.destroyed && !message.complete;
-        if (hasHungUp) return;
+        const isDisconnected = message.destroyed && !message.complete;
+        if (isDisconnected) return;
         if (response.headersSent) response.destroy();
         else sendError(response, 'INTERNAL_ERROR');
         show();
@@ -75,7 +75,7 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
 }
 
 /** What the terminal shows of a request that only the API knows. */
-type Shown = { -readonly [Name in 'requestId' | 'keyId']?: AnsweredRequest[Name] };
+type Shown = { -readonly [Name in 'requestId' | 'keyId']?: CompletedRequest[Name] };
 
 /** @returns whether the terminal shows it: no calls of tools */
 async function route(
@@ -103,11 +103,11 @@ async function route(
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     const request = await readRequest(message, restApi.stage);
     begin(request.id);
-    const answer = await restApi.answer(request);
-    shown.keyId = answer.keyId;
-    await send(response, answer);
+    const result = await restApi.respond(request);
+    shown.keyId = result.keyId;
+    await send(response, result);
   } else {
-    await answerFromPage(path, restApi.stage, message, response);
+    await respondWithPage(path, restApi.stage, message, response);
   }
   return true;
 }
@@ -121,8 +121,8 @@ async function callControlPlane(
   const { authorization } = headers;
   const { body, bodyTooLarge } = await readBody(message);
   const text = bodyTooLarge ? undefined : body.toString();
-  const answer = await controlPlane({ method, path: requestTarget(message), authorization, body: text });
-  response.writeHead(answer.status, answer.headers).end(answer.body);
+  const result = await controlPlane({ method, path: requestTarget(message), authorization, body: text });
+  response.writeHead(result.status, result.headers).end(result.body);
 }
 
 /** In the form of AWS's own APIs, so that SDKs and the AWS CLI show the reason. */
@@ -141,7 +141,7 @@ function wrongName({ socket }: IncomingMessage): string {
   );
 }
 
-async function answerFromPage(
+async function respondWithPage(
   path: string,
   stage: string,
   message: IncomingMessage,
@@ -160,7 +160,7 @@ async function answerFromPage(
 }
 
 /** A stream that fails cuts the connection, so that no client takes a part for the whole. */
-async function send(response: ServerResponse, { status, headers, body }: StreamedAnswer): Promise<void> {
+async function send(response: ServerResponse, { status, headers, body }: StreamedResponse): Promise<void> {
   response.statusCode = status;
   for (const [name, value] of headers) response.appendHeader(name, value);
   if (Buffer.isBuffer(body)) return void response.end(body);
@@ -174,7 +174,7 @@ async function send(response: ServerResponse, { status, headers, body }: Streame
 }
 
 /** An error with the headers of every answer of the API. */
-function errorAnswer(code: ErrorCode, message?: string) {
+function errorResponse(code: ErrorCode, message?: string) {
   const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
   const headers = {
     'Content-Type': 'application/json',
@@ -190,7 +190,7 @@ function errorAnswer(code: ErrorCode, message?: string) {
 }
 
 function sendError(response: ServerResponse, code: ErrorCode, message?: string): void {
-  const { status, headers, text } = errorAnswer(code, message);
+  const { status, headers, text } = errorResponse(code, message);
   response.writeHead(status, headers).end(text);
 }
 
@@ -199,7 +199,7 @@ function refuseBytes({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy();
   const isTooLong = code === 'HPE_HEADER_OVERFLOW';
   const reason = isTooLong ? `has more than ${MAX_HEADER_BYTES} bytes before its body` : 'is not a valid HTTP request';
-  const { status, headers, text } = errorAnswer('BAD_REQUEST', `This ${reason}.`);
+  const { status, headers, text } = errorResponse('BAD_REQUEST', `This ${reason}.`);
   const fields = { ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);

@@ -6,17 +6,17 @@ import { writeNotice } from './host-error.ts';
 /** How long a line may wait for others: a write for each would take a good part of the time of a request. */
 const WRITE_DELAY_MS = 50;
 /** A file of more bytes becomes the older one of two, and what was older is gone. */
-const MOST_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /** The log groups of the host, a file each. A standard stream that is not read would stop the host. */
 export class LogGroups {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #waiting = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(directory: string) {
+    this.#directory = directory;
   }
 
   /** Adds a text to the end of a log group. Once the logs are closed, as after a disconnect, it is dropped. */
@@ -35,7 +35,7 @@ export class LogGroups {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
-      for (const [group, text] of this.#waiting) append(join(this.#folder, `${group}.log`), text);
+      for (const [group, text] of this.#waiting) append(join(this.#directory, `${group}.log`), text);
     } catch (error) {
       // A full disk must not stop the service.
       this.#isClosed = true;
@@ -47,6 +47,6 @@ export class LogGroups {
 
 function append(file: string, text: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MOST_BYTES) renameSync(file, `${file}.1`);
+  if (size > MAX_BYTES) renameSync(file, `${file}.1`);
   appendFileSync(file, text);
 }

@@ -15,7 +15,7 @@ import { issueDemoKeys } from './issue-demo-keys.ts';
 import type { Engine } from './dynamodb/engine.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import type { GatewayRecords } from './control-plane/gateway-records.ts';
-import { makeFolder } from './data-folder.ts';
+import { makeDirectory } from './data-directory.ts';
 import { HostError } from './host-error.ts';
 import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
@@ -30,7 +30,10 @@ export async function prepareData(
   stack: ServedStack,
   engine: Engine,
   records: GatewayRecords,
-  { sampleData, dataFolder = 'memory' }: { readonly sampleData: boolean; readonly dataFolder: string | undefined },
+  {
+    sampleData,
+    dataDirectory = 'memory',
+  }: { readonly sampleData: boolean; readonly dataDirectory: string | undefined },
 ): Promise<Set<PlanId>> {
   const { region } = account;
   const client = new DynamoDBClient({ endpoint: engine.endpoint.href, region, credentials: localCredentials });
@@ -38,8 +41,8 @@ export async function prepareData(
   const keysTable = outputOf(stack, 'KeysTableName');
   try {
     await createTables(client, tablesOf(stack));
-    if (records.areNew) await refuseCustomerKeys(new KeyTable(documents, keysTable), dataFolder);
-    if (dataFolder !== 'memory') pair(records, dataFolder);
+    if (records.areNew) await refuseCustomerKeys(new KeyTable(documents, keysTable), dataDirectory);
+    if (dataDirectory !== 'memory') pair(records, dataDirectory);
     if (sampleData) {
       await loadSampleData(documents, {
         stock: outputOf(stack, 'StockTableName'),
@@ -57,14 +60,14 @@ export async function prepareData(
 const PAIR_ID = 'pair-id';
 
 /** @throws HostError where state and tables come from two folders, or only one was restored from elsewhere */
-export function pair({ notes }: GatewayRecords, dataFolder: string): void {
-  const file = join(makeFolder(dataFolder, 'dynamodb'), PAIR_ID);
+export function pair({ notes }: GatewayRecords, dataDirectory: string): void {
+  const file = join(makeDirectory(dataDirectory, 'dynamodb'), PAIR_ID);
   const ofTables = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const ofState = notes.get(PAIR_ID);
   if (ofState !== undefined && ofState === ofTables) return;
   if (ofState !== undefined) {
     throw new HostError(
-      `In ${dataFolder}, gateway.json and dynamodb/ do not belong together. Restore the whole folder, or choose ` +
+      `In ${dataDirectory}, gateway.json and dynamodb/ do not belong together. Restore the whole folder, or choose ` +
         'another with --data.',
     );
   }
@@ -77,13 +80,13 @@ export function pair({ notes }: GatewayRecords, dataFolder: string): void {
  * A sync would take keys that API Gateway's state lacks for deleted, and close them for good. Those that a host was
  * issuing when it was killed are issued again.
  */
-export async function refuseCustomerKeys(table: KeyTable, dataFolder: string): Promise<void> {
+export async function refuseCustomerKeys(table: KeyTable, dataDirectory: string): Promise<void> {
   const records = await table.all((error) => {
     throw error;
   });
   if (records.every(({ revision, keyId = '' }) => revision === 1 && keyId.startsWith('demo-'))) return;
   throw new HostError(
-    `The tables in ${dataFolder} have API keys, and its gateway.json is gone. Restore that, or choose another folder ` +
+    `The tables in ${dataDirectory} have API keys, and its gateway.json is gone. Restore that, or choose another folder ` +
       'with --data.',
   );
 }

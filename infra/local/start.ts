@@ -36,17 +36,17 @@ function fail(error: unknown): never {
 
 async function run(options: StartOptions): Promise<void> {
   if (options.inspect !== undefined) inspector.open(options.inspect);
-  const dataFolder = options.data === 'memory' ? undefined : options.data;
+  const dataDirectory = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
   // Its thread starts while the modules of the host are loaded.
-  const engine = startEmbeddedEngine(dataFolder);
+  const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
-  const host = await startHost({ ...options, dataFolder, terminal }, engine);
+  const host = await startHost({ ...options, dataDirectory, terminal }, engine);
   for (const signal of stopSignals) process.removeAllListeners(signal);
   const { baseUrl, openPlans } = host;
   const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
-  process.stdout.write(options.json ? json : readyForPeople(host, dataFolder));
+  process.stdout.write(options.json ? json : startupText(host, dataDirectory));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
   await untilSignal();
   await host.close();
@@ -60,7 +60,7 @@ function untilSignal(): Promise<void> {
   });
 }
 
-function readyForPeople({ baseUrl, keys, openPlans, logFolder }: Host, data = 'in memory, gone when it stops'): string {
+function startupText({ baseUrl, keys, openPlans, logDirectory }: Host, data = 'in memory, gone when it stops'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
@@ -75,7 +75,7 @@ function readyForPeople({ baseUrl, keys, openPlans, logFolder }: Host, data = 'i
     Reference  ${new URL(baseUrl).origin}
     Base URL   ${baseUrl}
     Data       ${data}
-    Logs       ${logFolder}
+    Logs       ${logDirectory}
 
   Demo keys, one per plan:
 

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import * as v from 'valibot';
 
 /** A request that was answered. */
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -60,7 +60,7 @@ export class Terminal {
     else this.#write(`${shown}\n`);
   }
 
-  request({ method, path, status, milliseconds, keyId = '-', requestId = '' }: AnsweredRequest): void {
+  request({ method, path, status, milliseconds, keyId = '-', requestId = '' }: CompletedRequest): void {
     const time = styleText('dim', new Date().toTimeString().slice(0, 8));
     const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
     // A terminal would obey control characters.

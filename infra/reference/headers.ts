@@ -1,6 +1,6 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { operations } from '../../shared/contract/operations.ts';
-import { challenges } from '../../shared/http/authorizer-answer.ts';
+import { challenges } from '../../shared/http/authorizer-result.ts';
 import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
 import { deprecationHeaders, helpLink, STABILITY_HEADER } from '../../shared/http/response-headers.ts';
 import { plans } from '../../shared/keys/plans.ts';
@@ -38,7 +38,7 @@ const limits = {
 } as const satisfies Record<keyof typeof limitHeaders, HeaderObject>;
 
 /** Headers of every answer, of the functions and of the gateway. */
-const ofEveryAnswer = {
+const ofEveryResponse = {
   ...limits,
   'x-amzn-RequestId': header(
     'Names the request: say it when you report a problem',
@@ -52,7 +52,7 @@ const deprecation = deprecationHeaders({ deprecatedAt: new Date(deprecatedAt), s
 
 /** Every header that a client goes by, by its name in the document; not those of HTTP, CORS and transport security. */
 export const headers = {
-  ...ofEveryAnswer,
+  ...ofEveryResponse,
   ETag: header('The version of the stock entry: for `If-Match`', '"mX0aVbq3Zk1T"'),
   ReadETag: optional(
     'Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed',
@@ -91,7 +91,7 @@ const sharedNames: Partial<Record<HeaderComponent, string>> = {
 /** The headers of an answer: those of every one, and these. */
 export function headersOf(own: readonly HeaderComponent[]): HeadersObject {
   const all = [
-    ...Object.keys(ofEveryAnswer).map((name) => [name, name]),
+    ...Object.keys(ofEveryResponse).map((name) => [name, name]),
     ...own.map((one) => [sharedNames[one] ?? one, one]),
   ];
   return Object.fromEntries(all.map(([name = '', component]) => [name, { $ref: `#/components/headers/${component}` }]));

@@ -19,10 +19,10 @@ interface Presentation {
   /** Beside those of the query. */
   readonly parameters?: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
-  readonly answer: SchemaName;
-  readonly answerDescription: string;
+  readonly response: SchemaName;
+  readonly responseDescription: string;
   /** Headers of the answer that the operation's errors do not have. */
-  readonly answerHeaders?: readonly HeaderComponent[];
+  readonly responseHeaders?: readonly HeaderComponent[];
 }
 
 export const tags = {
@@ -42,17 +42,17 @@ const presentations: Record<OperationId, Presentation> = {
     tag: 'Inventory',
     description: `All stock entries, ascending by \`petId\`. ${LIST_DESCRIPTION}`,
     parameters: ['IfNoneMatch'],
-    answer: 'InventoryList',
-    answerDescription: 'The stock entries',
-    answerHeaders: ['NextPage', 'ReadETag'],
+    response: 'InventoryList',
+    responseDescription: 'The stock entries',
+    responseHeaders: ['NextPage', 'ReadETag'],
   },
   getInventory: {
     tag: 'Inventory',
     description: `The stock entry of one pet as it is now, with the \`ETag\` that an update or an adjustment may name in \`If-Match\`.`,
     parameters: ['PetId', 'IfNoneMatch'],
-    answer: 'InventoryItem',
-    answerDescription: 'The entry',
-    answerHeaders: ['ETag'],
+    response: 'InventoryItem',
+    responseDescription: 'The entry',
+    responseHeaders: ['ETag'],
   },
   updateInventory: {
     tag: 'Inventory',
@@ -60,17 +60,17 @@ const presentations: Record<OperationId, Presentation> = {
 Setting the same quantity twice is safe. See [Safe updates](#description/safe-updates) for several clients at work on one pet.`,
     parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
     body: { schema: 'InventoryUpdate', example: { quantity: examples.updateInventory.quantity } },
-    answer: 'InventoryItem',
-    answerDescription: 'The entry, updated',
-    answerHeaders: ['ETag'],
+    response: 'InventoryItem',
+    responseDescription: 'The entry, updated',
+    responseHeaders: ['ETag'],
   },
   updateInventories: {
     tag: 'Inventory',
     description: `Sets the quantities of up to 25 pets. Each row is an update by itself: the answer says of each what became of it, in
 their order. It counts as one request. See [Many at once](#description/many-at-once).`,
     body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
-    answer: 'InventoryUpdateResults',
-    answerDescription: 'What became of each row',
+    response: 'InventoryUpdateResults',
+    responseDescription: 'What became of each row',
   },
   adjustInventory: {
     tag: 'Inventory',
@@ -78,33 +78,33 @@ their order. It counts as one request. See [Many at once](#description/many-at-o
 Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. See [Safe updates](#description/safe-updates).`,
     parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
     body: { schema: 'InventoryAdjustment', example: { by: -1 } },
-    answer: 'InventoryItem',
-    answerDescription: 'The entry; with an `Idempotency-Key` as it is by now, which may hold later changes too',
-    answerHeaders: ['ETag'],
+    response: 'InventoryItem',
+    responseDescription: 'The entry; with an `Idempotency-Key` as it is by now, which may hold later changes too',
+    responseHeaders: ['ETag'],
   },
   getPet: {
     tag: 'Pets',
     description: `What a pet is called, its kind, pictures and tags. Its status is that of its stock entry. There is nothing instead,
 but for the status: \`GET /inventory/{petId}\` has it.`,
     parameters: ['PetId', 'IfNoneMatch'],
-    answer: 'Pet',
-    answerDescription: 'The pet',
-    answerHeaders: ['ReadETag', 'DeprecationPages'],
+    response: 'Pet',
+    responseDescription: 'The pet',
+    responseHeaders: ['ReadETag', 'DeprecationPages'],
   },
   listOrders: {
     tag: 'Orders',
     description: `All orders, ascending by \`id\`. ${LIST_DESCRIPTION}`,
     parameters: ['IfNoneMatch'],
-    answer: 'OrderList',
-    answerDescription: 'The orders',
-    answerHeaders: ['NextPage', 'ReadETag'],
+    response: 'OrderList',
+    responseDescription: 'The orders',
+    responseHeaders: ['NextPage', 'ReadETag'],
   },
   getKey: {
     tag: 'Keys',
     description: `Plan, access, limits and end of the key that asks, and which of its tokens that is. It counts as a request, and the
 numbers are those after it.`,
-    answer: 'KeyDetails',
-    answerDescription: 'The key',
+    response: 'KeyDetails',
+    responseDescription: 'The key',
   },
 };
 
@@ -120,8 +120,16 @@ export function paths(deprecation: Deprecation): PathsObject {
 
 function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
   const operation: Operation = operations[id];
-  const { tag, description, parameters = [], body, answer, answerDescription, answerHeaders = [] } = presentations[id];
-  const headers = headersOf([...answerHeaders, ...headersOfFunction(id)]);
+  const {
+    tag,
+    description,
+    parameters = [],
+    body,
+    response,
+    responseDescription,
+    responseHeaders = [],
+  } = presentations[id];
+  const headers = headersOf([...responseHeaders, ...headersOfFunction(id)]);
   return {
     operationId: id,
     tags: [tag],
@@ -140,7 +148,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
       requestBody: { required: true, content: json(body.schema, body.example) },
     }),
     responses: {
-      200: { description: answerDescription, headers, content: json(answer, examples[id]) },
+      200: { description: responseDescription, headers, content: json(response, examples[id]) },
       ...(parameters.includes('IfNoneMatch') && {
         304: { description: 'Nothing has changed since the answer that `If-None-Match` names', headers },
       }),

@@ -8,7 +8,7 @@ import { type Environment, openApiDocument } from './document.ts';
 import { PAGES } from './guide.ts';
 import { markdownPage } from './markdown-page.ts';
 
-const siteFolder = join(import.meta.dirname, 'site');
+const siteDirectory = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
 /**
@@ -16,7 +16,7 @@ const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-referen
  * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package
  * in the place of each. A Scalar with a new dependency needs a new line there.
  */
-const scalarFolder = join(dirname(scalarModule), 'browser');
+const scalarDirectory = join(dirname(scalarModule), 'browser');
 const SCALAR_ENTRY = 'standalone.esm.js';
 
 /** A file of the reference page. */
@@ -44,11 +44,11 @@ export interface PageOptions {
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
-  const { folder, files } = (assets ??= findAssets());
+  const { directory, files } = (assets ??= findAssets());
   const page = (source: keyof typeof PAGES, title: string) =>
-    rendered(PAGES[source].slice(1), () => inPlace(markdownPage(title, source), folder, options));
+    rendered(PAGES[source].slice(1), () => inPlace(markdownPage(title, source), directory, options));
   return new Map([
-    rendered('index.html', () => inPlace(indexHtml(), folder, options)),
+    rendered('index.html', () => inPlace(indexHtml(), directory, options)),
     page('errors.md', 'Errors'),
     page('../shared/client/README.md', 'TypeScript client'),
     rendered('openapi.json', () => JSON.stringify(openApiDocument({ serverUrl, environment, exampleKey: demoKey }))),
@@ -62,12 +62,12 @@ const rendered = (path: string, render: () => string) => fileAt(path, false, () 
 const indexHtml = (): string => readFileSync(join(import.meta.dirname, 'index.html'), 'utf8');
 
 /** A page, for where it is served. All that is in it comes from its own origin; the API alone may be elsewhere. */
-function inPlace(html: string, assetFolder: string, { serverUrl, demoKey }: PageOptions): string {
+function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: PageOptions): string {
   // The slash lets the page call what is below the address, and nothing else on that host (CSP Level 3 §6.7.2.7).
   const policy = contentSecurityPolicy(`${serverUrl}/`);
   const settings = JSON.stringify({ demoKey }).replaceAll('<', String.raw`\u003c`);
   return html
-    .replaceAll('%ASSETS%', assetFolder)
+    .replaceAll('%ASSETS%', assetDirectory)
     .replace('%POLICY%', () => policy.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'))
     .replace('%SETTINGS%', () => settings);
 }
@@ -76,22 +76,22 @@ function inPlace(html: string, assetFolder: string, { serverUrl, demoKey }: Page
  * The files that are the same wherever the page is served, and the folder of their paths. It is named after their
  * content, so that a new release never meets old files.
  */
-let assets: { readonly folder: string; readonly files: PageFiles } | undefined;
+let assets: { readonly directory: string; readonly files: PageFiles } | undefined;
 
 function findAssets(): NonNullable<typeof assets> {
-  const own = readdirSync(siteFolder).map((name) => [name, join(siteFolder, name)] as const);
-  const chunks = readdirSync(join(scalarFolder, 'chunks')).filter((name) => name.endsWith('.js'));
+  const own = readdirSync(siteDirectory).map((name) => [name, join(siteDirectory, name)] as const);
+  const chunks = readdirSync(join(scalarDirectory, 'chunks')).filter((name) => name.endsWith('.js'));
   const scalar = [SCALAR_ENTRY, ...chunks.map((name) => `chunks/${name}`)];
   const digest = createHash('sha256');
   // The names of the chunks have their own hashes, and the entry has those names.
-  for (const path of [...own.map(([, file]) => file).toSorted(), join(scalarFolder, SCALAR_ENTRY)]) {
+  for (const path of [...own.map(([, file]) => file).toSorted(), join(scalarDirectory, SCALAR_ENTRY)]) {
     digest.update(readFileSync(path));
   }
-  const folder = `assets/${digest.digest('hex').slice(0, 16)}`;
-  const all = [...own, ...scalar.map((name) => [`scalar/${name}`, join(scalarFolder, name)] as const)];
+  const directory = `assets/${digest.digest('hex').slice(0, 16)}`;
+  const all = [...own, ...scalar.map((name) => [`scalar/${name}`, join(scalarDirectory, name)] as const)];
   return {
-    folder,
-    files: new Map(all.map(([name, path]) => fileAt(`${folder}/${name}`, true, () => readFileSync(path)))),
+    directory,
+    files: new Map(all.map(([name, path]) => fileAt(`${directory}/${name}`, true, () => readFileSync(path)))),
   };
 }
 
@@ -120,7 +120,7 @@ const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'),
 
 /** The licence notice of Scalar, with the text of our own MIT licence. @throws Error if Scalar has another licence */
 function scalarLicense(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(scalarFolder, '../../package.json'), 'utf8'));
+  const manifest: unknown = JSON.parse(readFileSync(join(scalarDirectory, '../../package.json'), 'utf8'));
   const { version, homepage } = v.parse(packageSchema, manifest);
   const text = readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').replace(/^Copyright .*$/m, COPYRIGHT);
   return `This page is shown by Scalar API Reference ${version} (${homepage}).\n\n${text}`;

@@ -10,16 +10,16 @@ const [reference, consoleLink] = process.argv.slice(2);
 if (reference === undefined || consoleLink === undefined) throw new Error('Give the address of reference and console.');
 
 const target = join(import.meta.dirname, '../../docs/pictures');
-const folder = mkdtempSync(join(tmpdir(), 'pet-store-pictures-'));
+const directory = mkdtempSync(join(tmpdir(), 'pet-store-pictures-'));
 mkdirSync(target, { recursive: true });
 try {
   // As on AWS Lambda, it unpacks the libraries as well.
-  Object.assign(process.env, { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' });
+  Object.assign(process.env, { TMPDIR: directory, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' });
   const { default: lambdaChromium } = await import('@sparticuz/chromium');
   const browser = await chromium.launch({
     executablePath: await lambdaChromium.executablePath(),
     args: ['--font-render-hinting=none'],
-    env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023/lib') },
+    env: { ...process.env, LD_LIBRARY_PATH: join(directory, 'al2023/lib') },
   });
   for (const [name, address] of Object.entries({ console: consoleLink, reference })) {
     const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
@@ -28,5 +28,5 @@ try {
   }
   await browser.close();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 }

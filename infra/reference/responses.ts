@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ExampleObject, ReferenceObject, ResponseObject } from 'openapi3-ts/oas31';
-import { type ErrorCode, errorCatalogue, ServiceError } from '../../shared/contract/errors.ts';
+import { type ErrorCode, errorCatalog, ServiceError } from '../../shared/contract/errors.ts';
 import { everyOperationErrors, type Operation, operations } from '../../shared/contract/operations.ts';
 import { PAGES } from './guide.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
@@ -69,11 +69,11 @@ function errorResponse(
 
 /** In Markdown, where `<API_KEY>` would be taken for a tag. */
 function codeAndMessage(code: ErrorCode): string {
-  return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${errorCatalogue[code].message.replaceAll('<', '\\<')}`;
+  return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${errorCatalog[code].message.replaceAll('<', '\\<')}`;
 }
 
 function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
-  return Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  return Map.groupBy(codes, (code) => errorCatalog[code].status);
 }
 
 function nameOf(status: number): string {

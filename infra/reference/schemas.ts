@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { SchemaObject } from 'openapi3-ts/oas31';
 import type * as v from 'valibot';
-import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
+import { type ErrorCode, errorCatalog } from '../../shared/contract/errors.ts';
 import {
   inventoryAdjustmentSchema,
   inventoryItemSchema,
@@ -112,7 +112,7 @@ export const schemas = {
     properties: {
       code: {
         type: 'string',
-        enum: Object.keys(errorCatalogue),
+        enum: Object.keys(errorCatalog),
         description: 'Machine-readable error code: what a program goes by',
       },
       message: {

@@ -53,7 +53,7 @@ export class PipelineAccess extends Stack {
       this.#role('PullRequest', 'pull_request', 'Reads what production was deployed from', [
         allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], [this.#stacks(stage)]),
       ]);
-    this.#role(capitalised(stage), `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
+    this.#role(capitalized(stage), `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
       ...this.#deploy(stage),
       ...this.#issueKeys(stage),
     ]);
@@ -139,7 +139,7 @@ const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws
 
 const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
 
-const capitalised = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 /** As cdk-nag writes what only the deploy knows. */
 const PSEUDO_PARAMETERS = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };

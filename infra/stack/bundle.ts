@@ -4,12 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 
-export const functionsFolder = join(import.meta.dirname, '../../functions');
+export const functionsDirectory = join(import.meta.dirname, '../../functions');
 
 /** They call more than DynamoDB, and no request waits for them: they have the SDK as it is. */
 const WITH_WHOLE_SDK: ReadonlySet<string> = new Set(['publish-stock-changes', 'sync-keys']);
 
-const part = (file: string): string => join(import.meta.dirname, 'dynamodb-parts', file);
+const part = (file: string): string => join(import.meta.dirname, 'minimal-dynamodb-client', file);
 
 /**
  * Folder of the ES modules of a package, some of which it exports in its index only. Any release may move or change
@@ -30,16 +30,16 @@ const parts: Files = {
   '@smithy/core/dist-es': modulesOf('@smithy/core'),
   // The SDK imports it on demand, and no function demands it: its own imports could not be bundled in line.
   '@smithy/core/event-streams': part('core-client.ts'),
-  'node:stream/web': join(import.meta.dirname, 'web-streams-stand-in.ts'),
+  'node:stream/web': join(import.meta.dirname, 'web-streams-stub.ts'),
 };
 
 /**
  * What Lambda loads. A CommonJS bundle starts faster, but only an ES module can wait while it loads: for the function's
- * `initialise`, where it has one, before the first request. (`import` would read all of the bundle for its exports.)
+ * `initialize`, where it has one, before the first request. (`import` would read all of the bundle for its exports.)
  */
 const lambdaModule = `import { createRequire } from 'node:module';
-const { handler, initialise } = createRequire(import.meta.url)('./function.cjs');
-await initialise?.();
+const { handler, initialize } = createRequire(import.meta.url)('./function.cjs');
+await initialize?.();
 export { handler };
 `;
 
@@ -50,7 +50,7 @@ export { handler };
  *
  * @param alias what they have in the place of packages
  */
-export function bundleInto(folder: string, files: Files, alias = parts): void {
+export function bundleInto(directory: string, files: Files, alias = parts): void {
   buildSync({
     bundle: true,
     minify: true,
@@ -69,13 +69,13 @@ export function bundleInto(folder: string, files: Files, alias = parts): void {
     // Its paths are for types.
     tsconfigRaw: {},
     entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
-    outdir: folder,
+    outdir: directory,
     outExtension: { '.js': '.cjs' },
   });
   for (const name of Object.keys(files)) {
-    writeFileSync(join(folder, name, 'index.mjs'), lambdaModule);
-    appendFileSync(join(folder, name, 'function.cjs'), `//# sourceMappingURL=../${name}.map\n`);
-    moveSourceMap(join(folder, name, 'function.cjs.map'), join(folder, `${name}.map`));
+    writeFileSync(join(directory, name, 'index.mjs'), lambdaModule);
+    appendFileSync(join(directory, name, 'function.cjs'), `//# sourceMappingURL=../${name}.map\n`);
+    moveSourceMap(join(directory, name, 'function.cjs.map'), join(directory, `${name}.map`));
   }
 }
 
@@ -90,9 +90,9 @@ function moveSourceMap(from: string, to: string): void {
 /** The source files of the functions, by their names. */
 export const functionFiles = (): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(functionsFolder)
+    readdirSync(functionsDirectory)
       .filter((file) => file.endsWith('.ts'))
-      .map((file) => [basename(file, '.ts'), join(functionsFolder, file)]),
+      .map((file) => [basename(file, '.ts'), join(functionsDirectory, file)]),
   );
 
 let bundles: string | undefined;
@@ -104,16 +104,16 @@ export function bundleOf(name: string): string {
 }
 
 function makeBundles(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'functions-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  bundleFunctions(folder, Object.keys(functionFiles()));
-  return folder;
+  const directory = mkdtempSync(join(tmpdir(), 'functions-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  bundleFunctions(directory, Object.keys(functionFiles()));
+  return directory;
 }
 
 /** Bundles functions, as {@link bundleInto} does, by their names. */
-export function bundleFunctions(folder: string, names: readonly string[]): void {
+export function bundleFunctions(directory: string, names: readonly string[]): void {
   const files = Object.entries(functionFiles()).filter(([name]) => names.includes(name));
   const { whole = [], lean = [] } = Object.groupBy(files, ([name]) => (WITH_WHOLE_SDK.has(name) ? 'whole' : 'lean'));
-  if (whole.length > 0) bundleInto(folder, Object.fromEntries(whole), {});
-  if (lean.length > 0) bundleInto(folder, Object.fromEntries(lean));
+  if (whole.length > 0) bundleInto(directory, Object.fromEntries(whole), {});
+  if (lean.length > 0) bundleInto(directory, Object.fromEntries(lean));
 }

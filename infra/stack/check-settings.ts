@@ -1,13 +1,13 @@
-import { type Limits, MOST_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
 import type { StageSettings } from '../stages.ts';
 
 /** Clock minutes that five minutes touch. */
 const MINUTES_TOUCHED = 6;
 
 /** The most that one customer may send in five minutes, on a plan or as the stage agrees. */
-export function mostOfOneCustomer(mostForEnterprise: Limits): number {
+export function maxPerCustomer(maxEnterpriseLimits: Limits): number {
   const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
-  return MINUTES_TOUCHED * Math.max(...[...limits, mostForEnterprise].map(({ perMinute }) => perMinute));
+  return MINUTES_TOUCHED * Math.max(...[...limits, maxEnterpriseLimits].map(({ perMinute }) => perMinute));
 }
 
 /**
@@ -16,15 +16,15 @@ export function mostOfOneCustomer(mostForEnterprise: Limits): number {
  * @throws Error that says which setting has to be otherwise
  */
 export function checkSettings(settings: StageSettings): void {
-  const { alarms, gatewayLogs, alarmTargets, rollout, throttle, mostForEnterprise, firewall, petDeprecation } =
+  const { alarms, gatewayLogs, alarmTargets, rollout, throttle, maxEnterpriseLimits, firewall, petDeprecation } =
     settings;
-  const perSecond = Math.ceil(mostForEnterprise.perMinute / 60);
-  const perAddress = mostOfOneCustomer(mostForEnterprise);
+  const perSecond = Math.ceil(maxEnterpriseLimits.perMinute / 60);
+  const perAddress = maxPerCustomer(maxEnterpriseLimits);
   const recipients = typeof alarmTargets === 'object' ? [alarmTargets, alarmTargets.tickets ?? alarmTargets] : [];
   const refusals: readonly (readonly [isWrong: boolean, what: string])[] = [
     [
-      mostForEnterprise.perMinute > MOST_PER_MINUTE,
-      `mostForEnterprise.perMinute must be ${MOST_PER_MINUTE} at most: one key takes no more`,
+      maxEnterpriseLimits.perMinute > MAX_PER_MINUTE,
+      `maxEnterpriseLimits.perMinute must be ${MAX_PER_MINUTE} at most: one key takes no more`,
     ],
     [
       throttle.requestsPerSecond < perSecond,

@@ -5,14 +5,14 @@ import { Construct } from 'constructs';
 import type { Limits } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { mostOfOneCustomer } from './check-settings.ts';
+import { maxPerCustomer } from './check-settings.ts';
 import { ServiceLogs } from './service-logs.ts';
 
 export interface FirewallProps extends FirewallSettings {
   readonly stage: Stage;
   readonly logRetentionDays: LogRetentionDays;
   /** What the largest Enterprise customer may send. */
-  readonly mostForEnterprise: Limits;
+  readonly maxEnterpriseLimits: Limits;
 }
 
 /** Customers at their limits that may share an address, unless the stage says otherwise. */
@@ -37,8 +37,8 @@ export class Firewall extends Construct {
 
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
-    const { stage, logRetentionDays, mostForEnterprise, requestsWithoutKey } = props;
-    const { requestsPerAddress = CUSTOMERS_OF_ADDRESS * mostOfOneCustomer(mostForEnterprise) } = props;
+    const { stage, logRetentionDays, maxEnterpriseLimits, requestsWithoutKey } = props;
+    const { requestsPerAddress = CUSTOMERS_OF_ADDRESS * maxPerCustomer(maxEnterpriseLimits) } = props;
     this.metricName = `${Stack.of(this).stackName}-Firewall`;
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',

@@ -1,10 +1,10 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type ErrorCode, errorCatalogue } from '../../shared/contract/errors.ts';
-import { challenges } from '../../shared/http/authorizer-answer.ts';
+import { type ErrorCode, errorCatalog } from '../../shared/contract/errors.ts';
+import { challenges } from '../../shared/http/authorizer-result.ts';
 import { limitHeaders, unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 
-interface GatewayAnswer {
+interface ResponseDefinition {
   readonly code: ErrorCode;
   /** Whether the authorizer has always run by then, so that its context has the limit of the key. */
   readonly afterAuthorizer: boolean;
@@ -23,7 +23,7 @@ const after = { afterAuthorizer: true };
  * The answer for every type of error that API Gateway makes by itself. A type without an answer of its own would
  * revert to the stock body, so none is left out, the ones that this API cannot cause today included.
  */
-const answers: Record<string, GatewayAnswer> = {
+const responses: Record<string, ResponseDefinition> = {
   ACCESS_DENIED: {
     code: 'API_KEY_INVALID',
     ...after,
@@ -69,13 +69,13 @@ export function addGatewayResponses(restApi: RestApi, page: string | undefined):
     header,
     literal(value),
   ]);
-  for (const [type, { code, afterAuthorizer, headers, codeFromContext = false }] of Object.entries(answers)) {
+  for (const [type, { code, afterAuthorizer, headers, codeFromContext = false }] of Object.entries(responses)) {
     const help = page !== undefined && {
       Link: codeFromContext ? 'context.authorizer.help' : literal(helpLink(page, code)),
     };
     restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
-      statusCode: String(errorCatalogue[code].status),
+      statusCode: String(errorCatalog[code].status),
       responseHeaders: { ...limitHeaderMappings(afterAuthorizer), ...Object.fromEntries(fixed), ...headers, ...help },
       templates: { 'application/json': codeFromContext ? bodyFromContext() : bodyOf(code) },
     });
@@ -83,13 +83,13 @@ export function addGatewayResponses(restApi: RestApi, page: string | undefined):
 }
 
 function bodyOf(code: ErrorCode): string {
-  const { message, status } = errorCatalogue[code];
+  const { message, status } = errorCatalog[code];
   return JSON.stringify({ code, message, status });
 }
 
 /** A denied request's code and message come from the authorizer, which knows whether there was a key at all. */
 function bodyFromContext(): string {
-  const { status } = errorCatalogue.API_KEY_INVALID;
+  const { status } = errorCatalog.API_KEY_INVALID;
   return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
 }
 

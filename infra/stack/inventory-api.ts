@@ -161,11 +161,11 @@ export class InventoryApi extends Construct {
         Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
       );
     const literals = parametersOf((value) => `'${value}'`);
-    const answer = new MockIntegration({
+    const response = new MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
       integrationResponses: [{ statusCode: '204', responseParameters: literals }],
     });
-    const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', answer, {
+    const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
       authorizationType: AuthorizationType.NONE,
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],

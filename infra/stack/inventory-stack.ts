@@ -20,7 +20,7 @@ export interface InventoryStackProps extends StageSettings {
   /** Origin of the reference page, which errors and deprecated operations link to. */
   readonly pageOrigin: string | undefined;
   /** Let functions switch at once, whatever `rollout` says. */
-  readonly atOnce: boolean;
+  readonly allAtOnce: boolean;
 }
 
 /** One deployment of the service. */
@@ -41,18 +41,18 @@ export class InventoryStack extends Stack {
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     if (!firewall) acknowledgeNoFirewall(stage);
-    new UsagePlans(this, 'UsagePlans', { ...settings, stage, bulks: api.methodOf('updateInventories') });
+    new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
     const { stockStreamArn: streamArn } = tables;
     const stockEvents = streamArn ? new StockEvents(this, 'StockEvents', { ...settings, streamArn }) : undefined;
 
     // The way back has none: it may be the cure for what a check fails on.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
-    if (!settings.atOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: checked });
+    if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: checked });
     const monitored = { api, functions, keySync, stockEvents, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
-    const canary = { functions: functions.all, alarms: rollback, metrics, atOnce: settings.atOnce };
+    const canary = { functions: functions.all, alarms: rollback, metrics, allAtOnce: settings.allAtOnce };
     if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);
 
     const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');

@@ -103,12 +103,14 @@ export class KeySync extends Construct {
   /** It may change what it applies: keys, their tags, and which plan they are on. */
   #allowGateway(sync: ServiceFunction): void {
     const { region, partition } = Stack.of(this);
-    for (const [action, ...paths] of GATEWAY_RIGHTS) {
+    for (const [action, ...paths] of GATEWAY_PERMISSIONS) {
       const resources = paths.map((path) => `arn:${partition}:apigateway:${region}::${path}`);
       sync.addToRolePolicy(new PolicyStatement({ actions: [`apigateway:${action}`], resources }));
     }
     if (!sync.role) throw new Error('The function has no role');
-    const wildcards = new Set(GATEWAY_RIGHTS.flatMap(([, ...paths]) => paths.filter((path) => path.includes('*'))));
+    const wildcards = new Set(
+      GATEWAY_PERMISSIONS.flatMap(([, ...paths]) => paths.filter((path) => path.includes('*'))),
+    );
     for (const path of wildcards) {
       acknowledge(
         sync.role.node.findChild('DefaultPolicy'),
@@ -120,7 +122,7 @@ export class KeySync extends Construct {
 }
 
 /** What it may do at which paths of API Gateway's own API. */
-const GATEWAY_RIGHTS = [
+const GATEWAY_PERMISSIONS = [
   ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'],
   ['POST', '/apikeys', '/usageplans/*/keys'],
   ['PATCH', '/apikeys/*'],

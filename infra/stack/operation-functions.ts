@@ -50,7 +50,7 @@ export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space
 
 export interface OperationFunctionsProps extends Pick<
   StageSettings,
-  'petDeprecation' | 'logRetentionDays' | 'lists' | 'bulksAtOnce'
+  'petDeprecation' | 'logRetentionDays' | 'lists' | 'batchConcurrency'
 > {
   readonly tables: Tables;
   /** Origin of the reference page. */
@@ -89,14 +89,14 @@ export class OperationFunctions extends Construct {
 
   #add(name: FunctionName, props: OperationFunctionsProps): ServiceFunction {
     const { timeoutSeconds = 15, calls } = definitions[name];
-    const { tables, logRetentionDays, lists, bulksAtOnce } = props;
+    const { tables, logRetentionDays, lists, batchConcurrency } = props;
     const streams = timeoutSeconds === 'streaming';
-    const atOnce = name === 'updateInventories' ? bulksAtOnce : undefined;
+    const reservedConcurrency = name === 'updateInventories' ? batchConcurrency : undefined;
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description: described[name].purpose,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
-      reservedConcurrentExecutions: streams ? lists.concurrency : atOnce,
+      reservedConcurrentExecutions: streams ? lists.concurrency : reservedConcurrency,
       logRetentionDays,
       environment: this.#environmentOf(name, props),
     });

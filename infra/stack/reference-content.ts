@@ -40,7 +40,7 @@ export class ReferenceContent extends Stack {
 
     const assets = new BucketDeployment(this, 'Assets', {
       ...everyDeployment,
-      sources: [readable(folderOf(files.filter(([, { immutable }]) => immutable)), role)],
+      sources: [readable(directoryOf(files.filter(([, { immutable }]) => immutable)), role)],
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
     });
     assets.node.addDependency(role);
@@ -104,12 +104,12 @@ function readable(source: ISource, role: Role): ISource {
   };
 }
 
-function folderOf(files: readonly File[]): ISource {
-  const folder = mkdtempSync(join(tmpdir(), 'reference-page-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+function directoryOf(files: readonly File[]): ISource {
+  const directory = mkdtempSync(join(tmpdir(), 'reference-page-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   for (const [path, file] of files) {
-    mkdirSync(join(folder, dirname(path)), { recursive: true });
-    writeFileSync(join(folder, path), file.read());
+    mkdirSync(join(directory, dirname(path)), { recursive: true });
+    writeFileSync(join(directory, path), file.read());
   }
-  return Source.asset(folder);
+  return Source.asset(directory);
 }

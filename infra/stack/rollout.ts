@@ -19,7 +19,7 @@ export interface CanaryRolloutProps {
   /** For five minutes. */
   readonly metrics: MonitoringMetrics;
   /** Switch this once without waiting or asking the alarms. All else stays, for the next rollout. */
-  readonly atOnce: boolean;
+  readonly allAtOnce: boolean;
 }
 
 /**
@@ -33,7 +33,7 @@ const FEW_FAILED = { percent: 0.05, atLeast: 2 };
  * goes back to the versions before, and CloudFormation takes back all else that the deploy has changed.
  */
 export class CanaryRollout extends Construct {
-  constructor(scope: Construct, id: string, { functions, alarms, metrics, atOnce }: CanaryRolloutProps) {
+  constructor(scope: Construct, id: string, { functions, alarms, metrics, allAtOnce }: CanaryRolloutProps) {
     super(scope, id);
     const application = new LambdaApplication(this, 'Application');
     const rolledBackBy = [...alarms, this.#fewErrors(metrics)];
@@ -51,7 +51,7 @@ export class CanaryRollout extends Construct {
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
       // CloudFormation itself then moves the alias, which CodeDeploy goes on from the next time.
       const resource = alias.node.defaultChild;
-      if (atOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
+      if (allAtOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
     }
   }
 

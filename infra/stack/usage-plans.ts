@@ -4,27 +4,27 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type Limits, outerGuard, planIds, plans } from '../../shared/keys/plans.ts';
+import { type Limits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**
  * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is
  * one partition of DynamoDB, and no key may take all of what bulks may write.
  */
-export const bulkShare = { rateLimit: 5, burstLimit: 5 } as const;
+export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
  * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket
  * size. The function is reserved to few at once, so more of them would keep out the bulks that are admitted.
  */
-export const refusedBulks = { rateLimit: 100, burstLimit: 10 } as const;
+export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;
   /** Of a method of the stage: a key with limits of its own may send as many requests as that. */
   readonly throttle: ThrottleSettings;
   /** The method that takes bulks, of which each key has its share. */
-  readonly bulks: Method;
+  readonly batchMethod: Method;
 }
 
 /**
@@ -62,9 +62,9 @@ export class UsagePlans extends Construct {
     );
   }
 
-  #addPlan(title: string, tag: string, { stage, bulks }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {
+  #addPlan(title: string, tag: string, { stage, batchMethod }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {
     const name = `${Stack.of(this).stackName} ${title}`;
-    const throttle = [{ method: bulks, throttle: title === 'Overflow' ? refusedBulks : bulkShare }];
+    const throttle = [{ method: batchMethod, throttle: title === 'Overflow' ? overflowBatchThrottle : batchThrottle }];
     const plan = new UsagePlan(this, title, { name, apiStages: [{ stage, throttle }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
     // API Gateway takes few changes of plans at a time, and puts one key on a plan at a time.
@@ -85,6 +85,6 @@ export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
 }
 
 function guardOf(limits: Limits): UsagePlanProps {
-  const { rateLimit, burstLimit, quotaPerDay } = outerGuard(limits);
+  const { rateLimit, burstLimit, quotaPerDay } = usagePlanLimits(limits);
   return { throttle: { rateLimit, burstLimit }, quota: { limit: quotaPerDay, period: Period.DAY } };
 }

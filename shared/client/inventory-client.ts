@@ -2,7 +2,7 @@ import type { InventoryUpdateOf, KeyDetails, OrderStatus, PetStatus } from '../c
 import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
 import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
 import { ConnectionError } from './client-errors.ts';
-import { parseAnswer, readLimits } from './parse-answer.ts';
+import { parseResponse, readLimits } from './parse-response.ts';
 import { RequestSender } from './request-sender.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -138,8 +138,8 @@ export class InventoryClient {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
-    const answer = await this.#call<readonly T[]>(`${path}?${query.toString()}`, options);
-    return { ...answer, next: nextCursor(answer.response.headers.get('Link')) };
+    const page = await this.#call<readonly T[]>(`${path}?${query.toString()}`, options);
+    return { ...page, next: nextCursor(page.response.headers.get('Link')) };
   }
 
   async #call<T>(path: string, options: CallOptions, init: RequestInit = {}): Promise<Answer<T>> {
@@ -151,7 +151,7 @@ export class InventoryClient {
     const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is what the interface promises
-      return { data: parseAnswer(text) as T, limits: readLimits(response.headers), requestId, etag, response };
+      return { data: parseResponse(text) as T, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
       throw new ConnectionError('unreadable', `${init.method ?? 'GET'} ${url}`, error);
     }

@@ -9,7 +9,7 @@ const MAX_BACKOFF = 20_000;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /** An answer with its whole body. */
-type WholeAnswer = Readonly<{ response: Response; text: string }>;
+type CompleteResponse = Readonly<{ response: Response; text: string }>;
 
 /** Sends the requests of a client, each until it has a good answer or cannot have one. */
 export class RequestSender {
@@ -23,7 +23,7 @@ export class RequestSender {
   }
 
   /** @throws ApiError, ConnectionError or the reason of the signal */
-  async send(url: string, init: RequestInit, own: CallOptions): Promise<WholeAnswer> {
+  async send(url: string, init: RequestInit, own: CallOptions): Promise<CompleteResponse> {
     const { maxWait = 90_000, retryDelay = 500 } = this.#options;
     const { maxRetries = this.#options.maxRetries ?? 5 } = own;
     const request = `${init.method ?? 'GET'} ${url}`;
@@ -50,7 +50,7 @@ export class RequestSender {
   }
 
   /** Sends a request once. The answer counts only with its whole body. @throws ApiError or ConnectionError */
-  async #sendOnce(url: string, init: RequestInit, own: CallOptions, turn: Turn): Promise<WholeAnswer> {
+  async #sendOnce(url: string, init: RequestInit, own: CallOptions, turn: Turn): Promise<CompleteResponse> {
     const timer = AbortSignal.timeout(own.timeout ?? this.#options.timeout ?? 30_000);
     const signal = AbortSignal.any(own.signal ? [own.signal, timer] : [timer]);
     let response: Response | undefined;

@@ -6,7 +6,7 @@ export interface ErrorDefinition {
 }
 
 /** Every `code` an Error body can carry. A closed list: new failures need an entry here. */
-export const errorCatalogue = {
+export const errorCatalog = {
   BAD_REQUEST: { status: 400, message: 'The request is malformed.' },
   INVALID_PET_ID: { status: 400, message: 'petId must be an int64 in decimal, such as 42.' },
   INVALID_QUERY: { status: 400, message: 'Unknown query parameter or invalid value.' },
@@ -35,9 +35,9 @@ export const errorCatalogue = {
   GATEWAY_TIMEOUT: { status: 504, message: 'The service timed out.' },
 } as const satisfies Record<string, ErrorDefinition>;
 
-export type ErrorCode = keyof typeof errorCatalogue;
+export type ErrorCode = keyof typeof errorCatalog;
 
-export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalogue, text);
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalog, text);
 
 /** The one shape of every error answer. */
 export interface ErrorBody {
@@ -61,9 +61,9 @@ export class ServiceError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
-    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    super(options.message ?? errorCatalog[code].message, { cause: options.cause });
     this.code = code;
-    this.status = errorCatalogue[code].status;
+    this.status = errorCatalog[code].status;
     this.headers = options.headers ?? {};
   }
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { accesses } from '../keys/key-record.ts';
-import { MOST_PER_DAY, planIds } from '../keys/plans.ts';
+import { MAX_PER_DAY, planIds } from '../keys/plans.ts';
 
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST_PER_DAY));
+const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_PER_DAY));
 
 export const keyLimitSchema = v.strictObject({
   window: v.pipe(v.picklist(['minute', 'day']), v.description('The UTC minute or the UTC day')),

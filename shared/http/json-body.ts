@@ -9,7 +9,7 @@ import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './re
 export const MAX_BODY_BYTES = 16 * 1024;
 
 /** So many are named: a body can have thousands. */
-const MOST_FAULTS = 3;
+const MAX_FAULTS = 3;
 
 /** Many times what any operation needs, too. */
 const MAX_VALUES = 250;
@@ -42,9 +42,9 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, valueOf(body.toString('utf8'), schema, example));
   if (result.success) return result.output;
   const faults = new Set<string>();
-  for (const issue of result.issues) if (faults.size <= MOST_FAULTS) faults.add(bodyFault(issue));
-  const more = faults.size > MOST_FAULTS ? ['There are more faults.'] : [];
-  throw invalid([...[...faults].slice(0, MOST_FAULTS), ...more].join(' '), example);
+  for (const issue of result.issues) if (faults.size <= MAX_FAULTS) faults.add(bodyFault(issue));
+  const more = faults.size > MAX_FAULTS ? ['There are more faults.'] : [];
+  throw invalid([...[...faults].slice(0, MAX_FAULTS), ...more].join(' '), example);
 }
 
 const invalid = (fault: string, example: string, cause?: unknown): ServiceError =>

@@ -20,11 +20,11 @@ export interface List<Entry> {
   };
   readonly toJson: (entry: Entry) => string;
   /** The least that the reader of a whole list takes, before the answer is cut off. */
-  readonly leastPace?: LeastPace;
+  readonly minPace?: MinPace;
 }
 
 /** So many bytes of JSON, before compression, within so many milliseconds of waiting for the reader. */
-interface LeastPace {
+interface MinPace {
   readonly bytes: number;
   readonly withinMs: number;
 }
@@ -33,7 +33,7 @@ interface LeastPace {
 const DEFAULT_LIMIT = 100;
 
 /** 256 kB a second: a reader that takes less holds a function for longer than its list is worth. */
-export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
+export const MIN_PACE: MinPace = { bytes: 2_560_000, withinMs: 10_000 };
 
 /**
  * The function of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
@@ -42,7 +42,7 @@ export const LEAST_PACE: LeastPace = { bytes: 2_560_000, withinMs: 10_000 };
 export function listHandler<Entry>(list: List<Entry>) {
   const respond = async (request: ApiRequest) => {
     const query = parseListQuery(request.query, operations[list.operation].query);
-    return compressed(request, await replyTo(request, list, query), list.leastPace);
+    return compressed(request, await replyTo(request, list, query), list.minPace);
   };
   return streamingHandler(respond, { headers: stabilityHeader(list.operation), probe: () => list.entries.page({}, 1) });
 }
@@ -86,21 +86,21 @@ async function onePage<Entry>(
  */
 async function wholeList<Entry>(
   { id: requestId }: ApiRequest,
-  { entries, toJson, leastPace = LEAST_PACE }: List<Entry>,
+  { entries, toJson, minPace = MIN_PACE }: List<Entry>,
   { status }: ListQuery,
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  const handOn = pacedBy(leastPace, (error) => stream.destroy(error));
+  const writeChunk = pacedBy(minPace, (error) => stream.destroy(error));
   const jsonArray = async function* (): AsyncGenerator<string> {
     let separator = '[';
     try {
       for (let part = first; !part.done; part = await parts.next()) {
         if (part.value.length === 0) continue;
-        yield* handOn(separator + part.value.map(toJson).join(','));
+        yield* writeChunk(separator + part.value.map(toJson).join(','));
         separator = ',';
       }
-      yield* handOn(separator === '[' ? '[]' : ']');
+      yield* writeChunk(separator === '[' ? '[]' : ']');
     } catch (error) {
       logError('A list broke off after its answer had begun', error, { requestId });
       throw error;
@@ -114,13 +114,13 @@ async function wholeList<Entry>(
  * Hands parts on, and cuts off a reader that takes less than the least pace. The time between two parts is the store's,
  * and does not count. Each span of bytes has the whole time: a fast reader saves none of it for later.
  */
-function pacedBy(leastPace: LeastPace, cutOff: (error: Error) => void) {
-  const { bytes, withinMs } = leastPace;
+function pacedBy(minPace: MinPace, disconnect: (error: Error) => void) {
+  const { bytes, withinMs } = minPace;
   let taken = 0;
   let waitedMs = 0;
   return function* (part: string): Generator<string> {
     const handedOnAt = performance.now();
-    const timer = setTimeout(() => cutOff(tooSlow(leastPace)), withinMs - waitedMs);
+    const timer = setTimeout(() => disconnect(tooSlowError(minPace)), withinMs - waitedMs);
     try {
       yield part;
     } finally {
@@ -132,7 +132,7 @@ function pacedBy(leastPace: LeastPace, cutOff: (error: Error) => void) {
   };
 }
 
-const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
+const tooSlowError = ({ bytes, withinMs }: MinPace): Error =>
   new Error(`The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`);
 
 /**
@@ -142,7 +142,7 @@ const tooSlow = ({ bytes, withinMs }: LeastPace): Error =>
 function compressed(
   { method, headers: requestHeaders }: ApiRequest,
   reply: Reply<string | Readable>,
-  leastPace = LEAST_PACE,
+  minPace = MIN_PACE,
 ): Reply<string | Readable> {
   const headers = { ...reply.headers, Vary: 'Accept-Encoding' };
   const accepted = { headers: { 'accept-encoding': headerValues(requestHeaders, 'accept-encoding').join(', ') } };
@@ -154,7 +154,7 @@ function compressed(
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body;
   source.once('end', () => {
-    const timer = setTimeout(() => gzip.destroy(tooSlow(leastPace)), leastPace.withinMs);
+    const timer = setTimeout(() => gzip.destroy(tooSlowError(minPace)), minPace.withinMs);
     gzip.once('close', () => clearTimeout(timer));
   });
   // An error of either stream destroys the other, where its reader gets it.

@@ -54,7 +54,7 @@ interface ProxyResult<Body> {
 
 type Respond<Body> = (request: ApiRequest) => Promise<Reply<Body>>;
 type Middleware = MiddlewareObj<ApiRequest, ProxyResult<unknown>>;
-type Answered = Request<ApiRequest, ProxyResult<unknown>>;
+type HandledRequest = Request<ApiRequest, ProxyResult<unknown>>;
 
 export interface OperationOptions {
   /** On every answer, errors too. */
@@ -91,7 +91,7 @@ function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<B
     isRequest(event) ? serve(readRequest(event), ...rest) : runProbe(probe, rest);
   // Lambda knows a handler that streams by a mark.
   Object.assign(handler, serve);
-  return { handler, initialise: () => warmUp(probe) };
+  return { handler, initialize: () => warmUp(probe) };
 }
 
 const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Body> => ({
@@ -101,7 +101,7 @@ const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Bod
 });
 
 function withHeaders(headers: Headers): Middleware {
-  const add = ({ event: { authorizer, method }, response }: Answered): void => {
+  const add = ({ event: { authorizer, method }, response }: HandledRequest): void => {
     if (!response) return;
     response.headers = {
       ...corsHeaders,
@@ -152,7 +152,7 @@ function requestLogger() {
   const log = requestLog();
   return (call: unknown): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy passes its own request, answered, untyped
-    const { event: request, response, error } = call as Answered & { readonly response: ProxyResult<unknown> };
+    const { event: request, response, error } = call as HandledRequest & { readonly response: ProxyResult<unknown> };
     const { id: requestId, receivedAt, operation, authorizer } = request;
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;
     log({

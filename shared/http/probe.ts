@@ -13,7 +13,7 @@ export type Probe = () => Promise<unknown>;
 const WARM_UP_MS = 1_000;
 
 /** A probe begins no later than this before its function is stopped, in milliseconds. */
-const LAST_TRY_MS = 3_000;
+const LAST_ATTEMPT_MS = 3_000;
 const PAUSE_MS = 500;
 
 /** Runs a probe for what the first call of DynamoDB sets up: the connection, TLS, the lazy parts of the client. */
@@ -53,7 +53,7 @@ async function isPassed(probe: Probe, context: LambdaContext | undefined): Promi
     return true;
   } catch (error) {
     const isRefused = error instanceof Error && error.name === 'AccessDeniedException';
-    if (!isRefused || (context?.getRemainingTimeInMillis() ?? 0) < LAST_TRY_MS) throw error;
+    if (!isRefused || (context?.getRemainingTimeInMillis() ?? 0) < LAST_ATTEMPT_MS) throw error;
     return false;
   }
 }

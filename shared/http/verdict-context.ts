@@ -5,7 +5,7 @@ import {
   type CountedVerdict,
   emptyWindows,
   type Refusal,
-  tightest,
+  mostRestrictiveWindow,
   type Window,
   type Windows,
   windowsOf,
@@ -23,7 +23,7 @@ const codeOfRefusal = {
 export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
   const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
   const windows = windowsOf(verdict);
-  const least = tightest(windows);
+  const least = mostRestrictiveWindow(windows);
   // The minute that a request is counted in may have begun by another host's clock only.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));

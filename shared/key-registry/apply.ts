@@ -25,7 +25,7 @@ export interface Registry extends GatewayClients {
 }
 
 /** No answer is waited for longer, in milliseconds. */
-const LONGEST_CALL_MS = 20_000;
+const MAX_CALL_MS = 20_000;
 
 /** A change took too long; or API Gateway has no usage plan for it. A later sync does the rest. */
 export class NotAppliedError extends Error {
@@ -33,7 +33,7 @@ export class NotAppliedError extends Error {
 }
 
 /** A key as it is now in API Gateway; undefined where it is not there, or its record does not have its id yet. */
-export const lookAt = async (
+export const readLive = async (
   { gateway, apiStage }: Registry,
   { keyId }: Pick<KeyRecord, 'keyId'>,
 ): Promise<LiveKey | undefined> => (keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId));
@@ -56,7 +56,7 @@ export async function apply(registry: Registry, record: KeyRecord, live: LiveKey
 
 /** Deletes a key, if it is there. */
 export async function deleteLiveKey({ gatewayOnce }: GatewayClients, keyId: string): Promise<void> {
-  const abortSignal = AbortSignal.timeout(LONGEST_CALL_MS);
+  const abortSignal = AbortSignal.timeout(MAX_CALL_MS);
   await ignoreNotFound(gatewayOnce.send(new DeleteApiKeyCommand({ apiKey: keyId }), { abortSignal }));
 }
 
@@ -107,7 +107,7 @@ async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): 
 function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: AbortSignal } {
   const left = unappliedSince + AT_WORK_MS - Date.now();
   if (left <= 0) throw new NotAppliedError('It took more than a minute');
-  return { abortSignal: AbortSignal.timeout(Math.min(left, LONGEST_CALL_MS)) };
+  return { abortSignal: AbortSignal.timeout(Math.min(left, MAX_CALL_MS)) };
 }
 
 const OWN_TAGS = [gatewayTags.perMinute, gatewayTags.perDay, gatewayTags.expires];

@@ -23,7 +23,7 @@ export interface NamedToken extends TokenRecord {
 }
 
 /** What is decided about a new token. */
-export interface TokenOrder {
+export interface AddTokenParams {
   readonly access?: TokenRecord['access'] | undefined;
   readonly label?: string;
   /** Unix milliseconds. */
@@ -38,7 +38,7 @@ export const lastCharacters = (token: string): string => token.slice(-4);
 /** The entry of a token in its key's record. @param now Unix milliseconds */
 export function tokenEntry(
   token: string,
-  { access = 'full', label = MAIN_LABEL, until = NEVER, pending = false }: TokenOrder,
+  { access = 'full', label = MAIN_LABEL, until = NEVER, pending = false }: AddTokenParams,
   now: number,
 ): Tokens {
   const entry = { until, access, label, last: lastCharacters(token), since: now };
@@ -54,18 +54,18 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
 }
 
 /** Of the tokens with a label: the one that has it, those it replaced that are still valid, one never shown. */
-export function tokensLabelled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
-  const labelled = workingTokens(record, now).filter((token) => token.label === label);
-  const shown = labelled.filter(({ pending }) => !pending);
+export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
+  const labeled = workingTokens(record, now).filter((token) => token.label === label);
+  const shown = labeled.filter(({ pending }) => !pending);
   return {
     current: shown.at(-1),
     inGrace: shown.slice(0, -1),
-    pending: labelled.find((token) => token.pending),
+    pending: labeled.find((token) => token.pending),
   };
 }
 
 /** Whether a key has room for a token with a label of its own. */
-export function hasRoom(record: Pick<KeyRecord, 'tokens'>, now: number): boolean {
+export function hasRemainingQuota(record: Pick<KeyRecord, 'tokens'>, now: number): boolean {
   const labels = new Set(workingTokens(record, now).map(({ label }) => label));
   return labels.size < MAX_TOKENS;
 }
@@ -88,7 +88,7 @@ export function withShown(tokens: Tokens, hash: string): Tokens {
 }
 
 /** An end that is over by every clock, also that of an admin which is ahead. */
-export const AT_ONCE = 0;
+export const IMMEDIATELY = 0;
 
 /** The tokens with the ends of some brought forward to a time; none is made to last longer. */
 export function withEnd(tokens: Tokens, hashes: readonly string[], end: number): Tokens {

@@ -6,7 +6,7 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import { type Limits, MOST_PER_DAY, MOST_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
+import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import { type CustomerPlan, customerPlans } from './customer-plan.ts';
 import { type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway-client.ts';
@@ -138,8 +138,8 @@ function agreedLimits(tags: LiveKey['tags']): Limits | string {
   const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));
   if (perMinute === undefined || perDay === undefined)
     return `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1`;
-  if (perMinute <= MOST_PER_MINUTE && perDay <= MOST_PER_DAY) return { perMinute, perDay };
-  return `has limits in its tags above ${MOST_PER_MINUTE} a minute or ${MOST_PER_DAY} a day, the most that one key takes`;
+  if (perMinute <= MAX_PER_MINUTE && perDay <= MAX_PER_DAY) return { perMinute, perDay };
+  return `has limits in its tags above ${MAX_PER_MINUTE} a minute or ${MAX_PER_DAY} a day, the most that one key takes`;
 }
 
 /** Longer names are cut short, so that an item stays within one write unit. */

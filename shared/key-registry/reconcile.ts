@@ -93,8 +93,8 @@ function unrecorded({ reading, value, keyId }: LiveKey): Step {
 const problem = (keyId: string, words: string): Step => ({ kind: 'report', problem: `The key ${keyId} ${words}.` });
 
 function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange, now: number): Step {
-  const isOfCatalogue = plans[record.plan].limits !== 'agreed';
-  if (isOfCatalogue && Object.keys(edit).every((name) => name === 'perMinute' || name === 'perDay'))
+  const isOfCatalog = plans[record.plan].limits !== 'agreed';
+  if (isOfCatalog && Object.keys(edit).every((name) => name === 'perMinute' || name === 'perDay'))
     return { kind: 'catalogue', record, change: edit };
   if (!live?.reading) return { kind: 'closed', record, change: edit };
   return { kind: 'changed', record, change: { ...edit, interimUntil: now + INTERIM_MS } };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
-import { apply, deleteLiveKey, lookAt, type Registry } from './apply.ts';
+import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation } from './key-table.ts';
 import { tokenEntry } from './key-tokens.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
@@ -43,7 +43,7 @@ interface Item {
 const CONCURRENCY = 10;
 
 /** Nothing is begun after so long, in milliseconds: the function is stopped after five minutes. */
-const LONGEST_RUN_MS = 4 * 60_000;
+const MAX_RUN_MS = 4 * 60_000;
 
 /** More keys than this, and a larger share of all that are open, are closed by an admin's word only. */
 const MASS = { keys: 10, share: 0.05 };
@@ -127,7 +127,7 @@ class Sync {
   async inTurn(items: readonly Item[]): Promise<void> {
     for (const item of items) {
       const { id } = item;
-      if (Date.now() - this.#now >= LONGEST_RUN_MS) this.report.left.push(id);
+      if (Date.now() - this.#now >= MAX_RUN_MS) this.report.left.push(id);
       else
         await this.#carryOut(item).catch((error: unknown) =>
           this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync tries again.`),
@@ -161,7 +161,7 @@ class Sync {
   async #look(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
     const { record } = step;
     const { keyTable } = this.#registry;
-    const live = await lookAt(this.#registry, { keyId: listed?.keyId ?? record.keyId });
+    const live = await readLive(this.#registry, { keyId: listed?.keyId ?? record.keyId });
     const again = reconcile(record, live, this.#now);
     if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
     else if (step.kind === 'delete') await this.#delete(id, record);

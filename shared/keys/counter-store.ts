@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { isThrottled, tryAgain } from '../dynamodb.ts';
+import { isThrottled, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
@@ -9,14 +9,14 @@ import { type CountedIn, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
 
 /** Whether the write happened, and the key after it; or before it, where its condition was false. */
-export type Write =
+export type ConditionalWriteResult =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
 /** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix ms. */
-export type RequestTimes = Readonly<Record<'now' | 'tryUntil', number>>;
+export type RequestTimes = Readonly<Record<'now' | 'retryUntil', number>>;
 
 /** Max attempts of a write while DynamoDB throttles it. With more, a flood with one key would hold many functions. */
-const THROTTLED_TRIES = 3;
+const THROTTLED_ATTEMPTS = 3;
 
 /** An update and its condition, beside {@link IS_GOOD}. */
 interface Expressions {
@@ -75,21 +75,26 @@ export class CounterStore {
   }
 
   /** Counts an admitted request, if there is room for it. */
-  countAdmitted(token: Token, window: CountedIn, times: RequestTimes): Promise<Write> {
+  countAdmitted(token: Token, window: CountedIn, times: RequestTimes): Promise<ConditionalWriteResult> {
     return this.#updateIf(token, times, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
   }
 
   /** Counts so many refused requests, if there is no room. @param revision of the key that they were refused by */
-  countRefused(token: Token, { window, revision }: RefusalStep, count: number, times: RequestTimes): Promise<Write> {
+  countRefused(
+    token: Token,
+    { window, revision }: RefusalStep,
+    count: number,
+    times: RequestTimes,
+  ): Promise<ConditionalWriteResult> {
     const values = { ...valuesOf(window), ':refused': count, ':revision': revision };
     return this.#updateIf(token, times, REFUSED[window.starts ?? 'none'], values);
   }
 
   /** Suspends a key that was refused as often within the minute as it may make requests. */
   async suspendIfRefusedTooOften(token: Token, key: KeyRecord, times: RequestTimes): Promise<KeyRecord> {
-    const { now, tryUntil } = times;
+    const { now, retryUntil } = times;
     // Too late for one more write: the next refusal suspends the key.
-    if (key.minuteRefused < key.perMinute || Date.now() > tryUntil) return key;
+    if (key.minuteRefused < key.perMinute || Date.now() > retryUntil) return key;
     const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
     const write = await this.#updateIf(token, times, SUSPENDED, values).catch((error: unknown) => {
       if (!isThrottled(error)) throw error;
@@ -104,10 +109,10 @@ export class CounterStore {
 
   async #updateIf(
     { recordId, hash }: Token,
-    { now, tryUntil }: RequestTimes,
+    { now, retryUntil }: RequestTimes,
     { update, condition }: Expressions,
     values: Readonly<Record<string, number>>,
-  ): Promise<Write> {
+  ): Promise<ConditionalWriteResult> {
     const command = new UpdateCommand({
       TableName: this.#tableName,
       Key: { recordId },
@@ -121,7 +126,7 @@ export class CounterStore {
     try {
       // What is throttled is surely not done, and counts nothing twice.
       const send = () => this.#client.send(command);
-      const { Attributes } = await tryAgain(send, isThrottled, { maxTries: THROTTLED_TRIES, tryUntil });
+      const { Attributes } = await retry(send, isThrottled, { maxAttempts: THROTTLED_ATTEMPTS, retryUntil });
       return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { isConnectionGone, isThrottled, LAST_TRY_AFTER_MS, tryAgain } from '../dynamodb.ts';
-import { CounterStore, type RequestTimes, type Write } from './counter-store.ts';
-import { RememberedKey } from './remembered-key.ts';
+import { isConnectionGone, isThrottled, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
+import { CounterStore, type RequestTimes, type ConditionalWriteResult } from './counter-store.ts';
+import { CachedKey } from './cached-key.ts';
 import type { Token } from './token.ts';
 import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdict.ts';
 
@@ -9,7 +9,7 @@ import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdi
 const MAX_ROUNDS = 16;
 
 /** Keys remembered at once. Beyond them the one that was not used for longest is forgotten. */
-const MAX_REMEMBERED = 1_000;
+const KEY_CACHE_SIZE = 1_000;
 
 /**
  * Authenticates and counts requests, exactly: of N concurrent requests with room for L, min(N, L) are admitted.
@@ -23,7 +23,7 @@ const MAX_REMEMBERED = 1_000;
  * minute of a key that the environment knows. A key takes as many requests as its item takes writes: some 1,000/s.
  *
  * Memory. An environment admits nothing from memory. It refuses and denies from the item as it last saw it for a second
- * (`RememberedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit
+ * (`CachedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit
  * costs next to no writes, and a key that is resumed or moved waits that second out. A key whose writes DynamoDB
  * throttles is not asked for in that second: it is refused where it was refused before; else the error is thrown.
  *
@@ -34,7 +34,7 @@ const MAX_REMEMBERED = 1_000;
  */
 export class Limiter {
   readonly #counters: CounterStore;
-  readonly #keys = new Map<string, RememberedKey>();
+  readonly #keys = new Map<string, CachedKey>();
 
   constructor(client: DynamoDBDocumentClient, tableName: string) {
     this.#counters = new CounterStore(client, tableName);
@@ -47,23 +47,23 @@ export class Limiter {
    * @throws whatever the SDK throws where the table cannot be reached
    */
   async admit(token: Token, now: number): Promise<Verdict> {
-    const key = this.#remembered(token.recordId);
-    const answered = key.answer(token.hash, now);
-    if (answered) return answered;
-    const times = { now, tryUntil: Date.now() + LAST_TRY_AFTER_MS };
+    const key = this.#cachedKey(token.recordId);
+    const cached = key.cachedVerdict(token.hash, now);
+    if (cached) return cached;
+    const times = { now, retryUntil: Date.now() + LAST_ATTEMPT_AFTER_MS };
     try {
       // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
-      return await tryAgain(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxTries: 2 });
+      return await retry(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxAttempts: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;
     }
   }
 
-  async #decide(token: Token, key: RememberedKey, times: RequestTimes): Promise<Verdict> {
-    const { now, tryUntil } = times;
+  async #decide(token: Token, key: CachedKey, times: RequestTimes): Promise<Verdict> {
+    const { now, retryUntil } = times;
     let step = key.firstStep(token.hash, now);
-    for (let round = 0; round < MAX_ROUNDS && Date.now() <= tryUntil; round++) {
+    for (let round = 0; round < MAX_ROUNDS && Date.now() <= retryUntil; round++) {
       const write = await this.#count(token, key, step, times);
       key.update(write.key, now);
       if (write.done) {
@@ -79,18 +79,18 @@ export class Limiter {
     throw new Error('No decision after many rounds of conditional writes on one key');
   }
 
-  #count(token: Token, key: RememberedKey, step: CountingStep, times: RequestTimes): Promise<Write> {
+  #count(token: Token, key: CachedKey, step: CountingStep, times: RequestTimes): Promise<ConditionalWriteResult> {
     if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, times);
     return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), times);
   }
 
   /** Puts a key behind all others, and forgets the first where there are too many. */
-  #remembered(recordId: string): RememberedKey {
-    const key = this.#keys.get(recordId) ?? new RememberedKey();
+  #cachedKey(recordId: string): CachedKey {
+    const key = this.#keys.get(recordId) ?? new CachedKey();
     this.#keys.delete(recordId);
     this.#keys.set(recordId, key);
     const [first] = this.#keys.keys();
-    if (this.#keys.size > MAX_REMEMBERED && first !== undefined) this.#keys.delete(first);
+    if (this.#keys.size > KEY_CACHE_SIZE && first !== undefined) this.#keys.delete(first);
     return key;
   }
 }

@@ -19,15 +19,15 @@ export const plans = {
 } as const satisfies Record<string, Plan>;
 
 /** The most that may be agreed for a key: each request is a write on its item, which takes some 1,000 a second. */
-export const MOST_PER_MINUTE = 48_000;
-export const MOST_PER_DAY = 1_440 * MOST_PER_MINUTE;
+export const MAX_PER_MINUTE = 48_000;
+export const MAX_PER_DAY = 1_440 * MAX_PER_MINUTE;
 
 export type PlanId = keyof typeof plans;
 
 export const planIds = Object.keys(plans).filter((id): id is PlanId => id in plans);
 
 /** What an API Gateway usage plan enforces: a token bucket (requests a second, bucket size) and a daily quota. */
-export interface OuterGuard {
+export interface UsagePlanLimits {
   readonly rateLimit: number;
   readonly burstLimit: number;
   readonly quotaPerDay: number;
@@ -38,6 +38,6 @@ export interface OuterGuard {
  * end of one window and the start of the next back to back, and a refill of at least perMinute / 60 a second keeps up.
  * A request that is counted before midnight may be metered after it, which a minute's worth on top of the day's covers.
  */
-export function outerGuard({ perMinute, perDay }: Limits): OuterGuard {
+export function usagePlanLimits({ perMinute, perDay }: Limits): UsagePlanLimits {
   return { rateLimit: Math.ceil(perMinute / 60), burstLimit: 2 * perMinute, quotaPerDay: perDay + perMinute };
 }

@@ -99,7 +99,7 @@ function asOf(key: KeyRecord, now: number): KeyRecord {
 export function windowsOf(verdict: CountedVerdict): Windows {
   const windows = windowsOfKey(verdict.key);
   if (verdict.kind === 'admitted' || verdict.reason !== 'suspended') return windows;
-  const { remaining, resetsAt } = tightest(windows);
+  const { remaining, resetsAt } = mostRestrictiveWindow(windows);
   const end = Math.max(verdict.key.suspendedUntil, remaining === 0 ? resetsAt : 0);
   return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: end } };
 }
@@ -120,7 +120,7 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
 }
 
 /** What `X-RateLimit-*` say: the window with the least left; on a tie the one that resets later, mostly the day's. */
-export function tightest({ minute, day }: Windows): Window {
+export function mostRestrictiveWindow({ minute, day }: Windows): Window {
   if (day.remaining === minute.remaining) return day.resetsAt >= minute.resetsAt ? day : minute;
   return day.remaining < minute.remaining ? day : minute;
 }

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../contract/inventory.ts';
-import { isAnswerLost, isUnavailable, tryAgain } from '../dynamodb.ts';
+import { isResponseLost, isUnavailable, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { stockEntrySchema } from './sorted-table.ts';
 import {
@@ -44,7 +44,7 @@ const recordSchema = v.object({ fingerprint: v.string() });
 
 const entryFields = v.keyof(stockEntrySchema).options;
 
-interface Tries extends Attempts {
+interface AttemptState extends Attempts {
   /** The entry as it was last seen. */
   entry?: InventoryItem | undefined;
 }
@@ -72,40 +72,43 @@ export class IdempotentChanges {
    *   current ETag, or as {@link changeFailure} has it
    */
   async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
-    const tries: Tries = { version: newVersion(), mayBeMade: false };
+    const attempts: AttemptState = { version: newVersion(), mayBeMade: false };
     try {
-      return await tryAgain(() => this.#attempt(request, change, tries), isUnavailable);
+      return await retry(() => this.#attempt(request, change, attempts), isUnavailable);
     } catch (error) {
-      throw changeFailure(error, tries.mayBeMade ? MAY_BE_MADE : undefined);
+      throw changeFailure(error, attempts.mayBeMade ? MAY_BE_MADE : undefined);
     }
   }
 
-  async #attempt(request: IdempotentRequest, change: StockChange, tries: Tries): Promise<StockVersion> {
-    const answer = 'by' in change ? undefined : await this.#answerTo(change, tries);
+  async #attempt(request: IdempotentRequest, change: StockChange, attempts: AttemptState): Promise<StockVersion> {
+    const response = 'by' in change ? undefined : await this.#responseTo(change, attempts);
     try {
-      await this.#client.send(this.#transaction(request, change, tries.version, answer));
+      await this.#client.send(this.#transaction(request, change, attempts.version, response));
     } catch (error) {
       const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
       const isRepeated = record?.Code === FAILED_CONDITION;
-      tries.mayBeMade ||= isRepeated || isAnswerLost(error);
+      attempts.mayBeMade ||= isRepeated || isResponseLost(error);
       if (isRepeated) return this.#repeated(record.Item, request, change);
       const isRefused = record?.Code === 'None' && stock?.Code === FAILED_CONDITION;
-      throw (isRefused && refusalOf(stock.Item, change, tries)) || error;
+      throw (isRefused && refusalOf(stock.Item, change, attempts)) || error;
     }
-    tries.mayBeMade = true;
-    return answer ?? this.#read(change.petId);
+    attempts.mayBeMade = true;
+    return response ?? this.#read(change.petId);
   }
 
   /**
    * The answer to an update, as it is kept. Where there is no entry that can be read, it is made of any other: then the
    * transaction fails, as the record is there or by the condition on the entry, and returns the item.
    */
-  async #answerTo(update: StockUpdate, tries: Tries): Promise<StockVersion> {
+  async #responseTo(update: StockUpdate, attempts: AttemptState): Promise<StockVersion> {
     const { versions: _, ...fields } = update;
     const { petId } = fields;
-    const found = tries.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
-    tries.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
-    return { entry: v.parse(inventoryItemSchema, withoutNulls({ ...tries.entry, ...fields })), version: tries.version };
+    const found = attempts.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
+    attempts.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
+    return {
+      entry: v.parse(inventoryItemSchema, withoutNulls({ ...attempts.entry, ...fields })),
+      version: attempts.version,
+    };
   }
 
   /** The answer to a request that was carried out before. */
@@ -123,32 +126,32 @@ export class IdempotentChanges {
   }
 
   /** An update has the fields that it does not change as conditions, so that the stored answer is what was written. */
-  #transaction(request: IdempotentRequest, change: StockChange, version: string, answer: StockVersion | undefined) {
+  #transaction(request: IdempotentRequest, change: StockChange, version: string, response: StockVersion | undefined) {
     const now = Math.floor(Date.now() / 1_000);
-    const { petId: _, ...fields } = answer?.entry ?? {};
+    const { petId: _, ...fields } = response?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
-      Item: { ...request, ttl: now + KEPT_SECONDS, ...(answer && { ...fields, version }) },
+      Item: { ...request, ttl: now + KEPT_SECONDS, ...(response && { ...fields, version }) },
       // DynamoDB takes its time with what has expired.
       ConditionExpression: 'attribute_not_exists(requestId) OR #ttl <= :now',
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const left = answer ? entryFields.filter((field) => !(field in change)) : [];
-    const unchanged = Object.fromEntries(left.map((field) => [field, answer?.entry[field]]));
+    const left = response ? entryFields.filter((field) => !(field in change)) : [];
+    const unchanged = Object.fromEntries(left.map((field) => [field, response?.entry[field]]));
     const update = this.#stock.writeOf(change, version, unchanged);
     return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });
   }
 }
 
 /** Why the entry was not changed; undefined where another attempt, with the entry as it is by now, may change it. */
-function refusalOf(item: OldItem, change: StockChange, tries: Tries): ServiceError | undefined {
+function refusalOf(item: OldItem, change: StockChange, attempts: AttemptState): ServiceError | undefined {
   const found = parseRefused(item);
-  tries.entry = found?.entry;
+  attempts.entry = found?.entry;
   const refusal = stockChangeError(found, change);
   // A lost attempt may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
-  return !tries.mayBeMade || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
+  return !attempts.mayBeMade || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
 }
 
 function undefinedIfUnreadable(error: unknown): undefined {

@@ -15,7 +15,7 @@ const FIRST_QUERY = 1_000;
 const NEXT_QUERIES = 2_000;
 
 /** The most items that are read for a page of entries with one status, however few of them have it. */
-export const MOST_READ_FOR_PAGE = 1_000;
+export const MAX_READ_FOR_PAGE = 1_000;
 
 /** Which entries of a list. */
 export interface Selection {
@@ -96,13 +96,13 @@ export class SortedTable<Entry> {
 
   /**
    * At most `limit` entries, by one Query. With a status it may be fewer, or none, though there are more: it looks at
-   * {@link MOST_READ_FOR_PAGE} items.
+   * {@link MAX_READ_FOR_PAGE} items.
    *
    * @throws ServiceError SERVICE_UNAVAILABLE
    */
   async page({ status, after }: Selection, limit: number): Promise<Page<Entry>> {
     // With one more it shows whether this is the last page; DynamoDB may give a last key there too.
-    const mostRead = status === undefined ? limit + 1 : MOST_READ_FOR_PAGE;
+    const mostRead = status === undefined ? limit + 1 : MAX_READ_FOR_PAGE;
     const { items, last } = await this.#query({ status, after }, mostRead);
     const entries = items.slice(0, limit);
     return { entries: this.#parse(entries), last: items.length > limit ? this.#idOf(entries.at(-1)) : last };

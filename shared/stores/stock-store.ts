@@ -29,11 +29,11 @@ import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../con
 import { entityTag, MAX_QUANTITY } from '../contract/inventory.ts';
 import { petStatuses } from '../contract/records.ts';
 import {
-  isAnswerLost,
+  isResponseLost,
   isConnectionGone,
   isUnavailable,
   reachingDynamoDB,
-  tryAgain,
+  retry,
   unavailable,
   wasRefused,
 } from '../dynamodb.ts';
@@ -126,10 +126,10 @@ export class StockStore {
   async #write(change: StockChange, attempts: Attempts): Promise<StockVersion> {
     const write = new UpdateCommand({ ...this.writeOf(change, attempts.version), ReturnValues: 'ALL_NEW' });
     const mayRepeat = (error: unknown): boolean => {
-      attempts.mayBeMade ||= isAnswerLost(error);
+      attempts.mayBeMade ||= isResponseLost(error);
       return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
     };
-    const { Attributes = {} } = await tryAgain(() => this.#client.send(write), mayRepeat);
+    const { Attributes = {} } = await retry(() => this.#client.send(write), mayRepeat);
     attempts.mayBeMade = true;
     return parseStockItem(Attributes);
   }

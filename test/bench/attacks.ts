@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
-import { MOST_PER_DAY, MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
+import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { aKey, parsed, tokenOf } from '../support/tables.ts';
 import { atMost, compared, exactly, type Figure, p99, progress, report, type Size } from './figure.ts';
 import { type Sender, serve, START } from './traffic.ts';
@@ -37,7 +37,7 @@ function besideOthers(what: string, attacked: KeyRecord, isOnePartition = true, 
 const throttledKey = (place: string, isOnePartition: boolean): Attack =>
   besideOthers(
     `throttled valid key, ${place} partition`,
-    aKey({ perMinute: MOST_PER_MINUTE, perDay: MOST_PER_DAY, currentMinute: MINUTE }),
+    aKey({ perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY, currentMinute: MINUTE }),
     isOnePartition,
   );
 
@@ -86,10 +86,10 @@ async function figuresOf({ what, keys, attacker, good, isOnePartition }: Attack,
     throw new Error(`${what}: not all is admitted without it`);
   const beside = await serve(keys, [good, attacker], settings);
   const ratio = p99(beside.served[0]?.times ?? []) / p99(without.served[0]?.times ?? []);
-  const moreWrites = (beside.writes - without.writes) / beside.mostBusy / seconds;
+  const moreWrites = (beside.writes - without.writes) / beside.maxBusy / seconds;
   const ofWrites = `${what}: additional writes per second per environment`;
   return [
-    atMost(`${what}: concurrent authorizers`, beside.mostBusy, 50),
+    atMost(`${what}: concurrent authorizers`, beside.maxBusy, 50),
     exactly(`${what}: valid requests not admitted`, good.perSecond * seconds - (beside.served[0]?.admitted ?? 0), 0),
     atMost(`${what}: p99 of valid requests ÷ without the attack`, ratio, 1.2),
     isOnePartition ? atMost(ofWrites, moreWrites, 2) : report(ofWrites, moreWrites),

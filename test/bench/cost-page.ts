@@ -52,7 +52,7 @@ export interface RequestUsage {
   /** All lines that it leaves in the logs, in bytes. */
   readonly logBytes: number;
   /** Headers and body of the answer, in bytes. */
-  readonly answerBytes: number;
+  readonly responseBytes: number;
 }
 
 const MILLION = 1_000_000;
@@ -61,18 +61,18 @@ const BYTES_PER_REQUEST = 10 * 1024 * 1024;
 
 /** What a million requests cost on production in USD, without monthly prices. @param taken by one: RequestUsage */
 function costPerMillion(taken: readonly number[]) {
-  const [writeUnits = NaN, readUnits = NaN, invocations = NaN, billedMs = NaN, logBytes = NaN, answerBytes = NaN] =
+  const [writeUnits = NaN, readUnits = NaN, invocations = NaN, billedMs = NaN, logBytes = NaN, responseBytes = NaN] =
     taken;
   const gbSeconds = (billedMs / 1_000) * MEMORY_GB * MILLION;
   const gigabytes = (bytes: number): number => (bytes * MILLION) / 1e9;
   return {
-    gateway: priceOf('a million requests') * Math.max(1, Math.ceil(answerBytes / BYTES_PER_REQUEST)),
+    gateway: priceOf('a million requests') * Math.max(1, Math.ceil(responseBytes / BYTES_PER_REQUEST)),
     lambda: priceOf('a million invocations') * invocations + priceOf('a GB-second') * gbSeconds,
     dynamodb: priceOf('a million writes') * writeUnits + priceOf('a million reads') * readUnits,
     logs: priceOf('a GB of logs') * gigabytes(logBytes),
     tracing: priceOf('a million traces') * TRACED_SHARE,
     firewall: priceOf('a million requests through the firewall'),
-    traffic: priceOf('a GB to the internet') * gigabytes(answerBytes),
+    traffic: priceOf('a GB to the internet') * gigabytes(responseBytes),
   };
 }
 
@@ -85,7 +85,7 @@ const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */
 function limitsOf(plan: PlanId): Limits {
   const { limits } = plans[plan];
-  return limits === 'agreed' ? stages.staging.mostForEnterprise : limits;
+  return limits === 'agreed' ? stages.staging.maxEnterpriseLimits : limits;
 }
 
 /** The requests of a month on a plan, up to the last one. */

@@ -93,9 +93,9 @@ export class ExecutionEnvironment {
   /** @throws Error where the answer is another than expected, or the process ends */
   async call(): Promise<Call> {
     const { file, event, streams, status } = this.#measured;
-    const answer = messageOf(this.#process, this.#measured);
+    const response = messageOf(this.#process, this.#measured);
     this.#process.send({ event, streams });
-    const [call]: (Call & { readonly status: unknown })[] = await answer;
+    const [call]: (Call & { readonly status: unknown })[] = await response;
     if (call && call.status === status) return call;
     throw new Error(`${file} answered ${String(call?.status)}, not ${String(status)}`);
   }

@@ -21,7 +21,7 @@ import { median, type Size } from './figure.ts';
 
 /** Requests of a kind, and those before them that do not count. */
 const COUNTS = { whole: { requests: 40, warmUp: 10 }, small: { requests: 2, warmUp: 1 } };
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 const READS = new Set(['BatchGetItem', 'GetItem', 'Query']);
 
@@ -38,7 +38,7 @@ const ON_AWS = {
 };
 
 /** Waits for the next minute where this one has too little left: a key's requests count by the minute. */
-async function waitForRoomyMinute(seconds: number): Promise<void> {
+async function waitForEmptyMinute(seconds: number): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
   if (left < seconds * 1_000) await sleep(left);
 }
@@ -89,16 +89,16 @@ export class MeasuredHost {
     const meter = { writeUnits: 0, readUnits: 0, delay: 0 };
     const proxy = createServer((request, response) => void forward(engine.endpoint, request, response, meter));
     const dynamodb = new URL(`http://127.0.0.1:${await listen(proxy)}`);
-    const folder = mkdtempSync(join(tmpdir(), 'measured-host-'));
-    cpSync(synthesizedOnce(), folder, { recursive: true });
-    writeTemplate(folder, 'staging', new ServiceTemplate().with(reportAll));
-    const host = await LocalHost.start({ sampleData: false, assembly: folder }, engineAt(dynamodb));
+    const directory = mkdtempSync(join(tmpdir(), 'measured-host-'));
+    cpSync(synthesizedOnce(), directory, { recursive: true });
+    writeTemplate(directory, 'staging', new ServiceTemplate().with(reportAll));
+    const host = await LocalHost.start({ sampleData: false, assembly: directory }, engineAt(dynamodb));
     return new MeasuredHost(host, meter, size, async () => {
       await host.close();
       proxy.closeAllConnections();
       await close(proxy);
       await engine.close();
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     });
   }
 
@@ -110,10 +110,10 @@ export class MeasuredHost {
   async measure(kind: RequestKind): Promise<RequestUsage> {
     const { requests, warmUp } = COUNTS[this.#size];
     // The first request of a minute takes a write more.
-    await waitForRoomyMinute(this.#size === 'small' ? 1 : (kind.seconds ?? 8));
+    await waitForEmptyMinute(this.#size === 'small' ? 1 : (kind.seconds ?? 8));
     await this.#send(kind, warmUp);
     Object.assign(this.meter, { writeUnits: 0, readUnits: 0 });
-    const { answerBytes, lines } = await this.#send(kind, requests);
+    const { responseBytes, lines } = await this.#send(kind, requests);
     // Of each function the median: the bench is not alone on its machine.
     const durations = lines.map((ofFile) => ofFile.flatMap((line) => parseReportLine(line)?.durationMs ?? []));
     const billed = durations.filter((ofFile) => ofFile.length > 0).map((ofFile) => median(ofFile.map(Math.ceil)));
@@ -122,23 +122,23 @@ export class MeasuredHost {
       readUnits: this.meter.readUnits / requests,
       invocations: durations.flat().length / requests,
       billedMs: sum(billed),
-      logBytes: sum(lines.flat().map(billedBytes)) / requests + accessLineBytes(kind, answerBytes / requests),
-      answerBytes: answerBytes / requests,
+      logBytes: sum(lines.flat().map(billedBytes)) / requests + accessLineBytes(kind, responseBytes / requests),
+      responseBytes: responseBytes / requests,
     };
   }
 
   /** @returns the bytes of all answers, headers included, and the lines that each log file got for them */
-  async #send(kind: RequestKind, count: number): Promise<{ answerBytes: number; lines: string[][] }> {
+  async #send(kind: RequestKind, count: number): Promise<{ responseBytes: number; lines: string[][] }> {
     const { name, method = 'GET', path, key, headers, body = null, status, invocations } = kind;
     const before = this.#logs();
-    let answerBytes = 0;
+    let responseBytes = 0;
     for (let request = 0; request < count; request++) {
       const own = { Authorization: `Bearer ${key}`, 'Accept-Encoding': 'identity', ...headers?.() };
       const response = await fetch(`${this.host.baseUrl}${path}`, { method, headers: own, body });
-      answerBytes += (await response.arrayBuffer()).byteLength + headerBytes(response);
+      responseBytes += (await response.arrayBuffer()).byteLength + headerBytes(response);
       if (response.status !== status) throw new Error(`${name} was answered ${response.status}, not ${status}`);
     }
-    const deadline = performance.now() + LONGEST_WAIT_MS;
+    const deadline = performance.now() + MAX_WAIT_MS;
     for (;;) {
       const lines = [...this.#logs()].map(([file, text]) =>
         text
@@ -147,7 +147,7 @@ export class MeasuredHost {
           .slice(0, -1),
       );
       const reports = lines.flat().filter((line) => parseReportLine(line)).length;
-      if (reports === count * invocations) return { answerBytes, lines };
+      if (reports === count * invocations) return { responseBytes, lines };
       if (reports > count * invocations || performance.now() > deadline)
         throw new Error(`${name}: the logs report ${reports} invocations, not ${count * invocations}`);
       await sleep(20);
@@ -156,9 +156,9 @@ export class MeasuredHost {
 
   /** The text of each log file, but for what is no request's. */
   #logs(): Map<string, string> {
-    const { logFolder } = this.host.host;
-    const files = readdirSync(logFolder).filter((file) => !/KeySync|^events/.test(file));
-    return new Map(files.map((file) => [file, readFileSync(join(logFolder, file), 'utf8')]));
+    const { logDirectory } = this.host.host;
+    const files = readdirSync(logDirectory).filter((file) => !/KeySync|^events/.test(file));
+    return new Map(files.map((file) => [file, readFileSync(join(logDirectory, file), 'utf8')]));
   }
 }
 
@@ -173,7 +173,7 @@ function reportAll({ Resources }: EditableTemplate): void {
 
 const callSchema = v.looseObject({});
 const capacitySchema = v.object({ CapacityUnits: v.number() });
-const answerSchema = v.object({
+const responseSchema = v.object({
   __type: v.optional(v.string(), ''),
   // A call for several tables has one for each.
   ConsumedCapacity: v.optional(v.union([capacitySchema, v.array(capacitySchema)]), []),
@@ -188,14 +188,14 @@ async function forward(engine: URL, request: IncomingMessage, response: ServerRe
   const metered = WRITES.has(action) || READS.has(action) ? { ...call, ReturnConsumedCapacity: 'TOTAL' } : call;
   const names = ['content-type', 'x-amz-target', 'x-amz-date', 'authorization'];
   const sent = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
-  const answer = await fetch(engine, { method: 'POST', headers: sent, body: JSON.stringify(metered) });
-  const text = await answer.text();
-  const { ConsumedCapacity, __type } = v.parse(answerSchema, JSON.parse(text));
+  const reply = await fetch(engine, { method: 'POST', headers: sent, body: JSON.stringify(metered) });
+  const text = await reply.text();
+  const { ConsumedCapacity, __type } = v.parse(responseSchema, JSON.parse(text));
   // No engine reports it, but DynamoDB bills a refused write, by the size of the item: all of ours are small.
   const refused = __type.endsWith('ConditionalCheckFailedException') ? 1 : 0;
   const units = refused + sum([ConsumedCapacity].flat().map(({ CapacityUnits }) => CapacityUnits));
   meter[WRITES.has(action) ? 'writeUnits' : 'readUnits'] += units;
-  response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
+  response.writeHead(reply.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
 }
 
 const reportSchema = v.object({ record: v.object({ metrics: v.object({ durationMs: v.number() }) }) });
@@ -213,9 +213,14 @@ const accessLogSchema = v.object({ AccessLogSetting: v.object({ Format: v.string
 const [accessLog] = propertiesIn(inventoryTemplate('production'), 'AWS::ApiGateway::Stage');
 
 /** The line of the access log about a request. */
-function accessLineBytes({ method = 'GET', path, status }: RequestKind, answerBytes: number): number {
+function accessLineBytes({ method = 'GET', path, status }: RequestKind, responseBytes: number): number {
   const { Format } = v.parse(accessLogSchema, accessLog).AccessLogSetting;
-  const own = { httpMethod: method, resourcePath: path.split('?')[0], status, responseLength: Math.round(answerBytes) };
+  const own = {
+    httpMethod: method,
+    resourcePath: path.split('?')[0],
+    status,
+    responseLength: Math.round(responseBytes),
+  };
   const values = new Map(Object.entries({ ...ON_AWS, ...own }));
   const line = Format.replaceAll(/\$context\.([\w.]+)/g, (_, name: string) => String(values.get(name) ?? '-'));
   return Buffer.byteLength(line) + 1;

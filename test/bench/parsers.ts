@@ -7,7 +7,7 @@ import { LocalHost } from '../support/local-host.ts';
 import { atMost, compared, type Figure, median, progress, type Size } from './figure.ts';
 
 /** A bulk is written at a pace of its own, and 25 rows are many. */
-const COUNTS = { whole: { rounds: 5, requests: 40, bulks: 4 }, small: { rounds: 1, requests: 2, bulks: 1 } };
+const COUNTS = { whole: { rounds: 5, requests: 40, batches: 4 }, small: { rounds: 1, requests: 2, batches: 1 } };
 
 interface Sent {
   readonly path: string;
@@ -20,7 +20,7 @@ interface Case {
   /** The worst that a client can send, and the longest that is taken. */
   readonly worst: Sent;
   readonly good: Sent;
-  readonly isBulk?: boolean;
+  readonly isBatch?: boolean;
 }
 
 /** Near what a request line, or all headers, may have. */
@@ -52,7 +52,7 @@ const manyRows = Array.from({ length: MAX_UPDATES }, (_, index) => ({
 
 const goodPage = list(`limit=1000&status=available&cursor=${cursor}`);
 const goodUpdate = patch(ENTRY, padded('{"quantity":5}'));
-const goodBulk = patch('/inventory', padded(JSON.stringify(manyRows)));
+const goodBatch = patch('/inventory', padded(JSON.stringify(manyRows)));
 
 const cases: Readonly<Record<string, Case>> = {
   'ids with 7,900 commas': { worst: list(`petId=${long(',')}`), good: list(`petId=${manyIds.join(',')}`) },
@@ -62,13 +62,13 @@ const cases: Readonly<Record<string, Case>> = {
   'petId of 7,900 digits': { worst: { path: `/inventory/${long('9')}` }, good: { path: ENTRY } },
   'batch update of 5,000 empty rows': {
     worst: patch('/inventory', `[${long('{},', 15_000)}{}]`),
-    good: goodBulk,
-    isBulk: true,
+    good: goodBatch,
+    isBatch: true,
   },
   'batch update of 25 rows with three errors each': {
     worst: patch('/inventory', `[${`{"petId":"${long('9', 500)}","quantity":"a","ifMatch":5},`.repeat(24)}{}]`),
-    good: goodBulk,
-    isBulk: true,
+    good: goodBatch,
+    isBatch: true,
   },
   'update with a name of 16,000 characters': {
     worst: patch(ENTRY, `{"quantity":5,"${long('x', 16_000)}":1}`),
@@ -107,16 +107,16 @@ export async function benchParsers(size: Size): Promise<Figure[]> {
     }
     if (size === 'whole') return figures;
     // A bulk that writes 25 rows takes more than any parser.
-    const ofSlower = await medianRatio(host, { worst: goodBulk, good: { path: ENTRY }, isBulk: true }, size);
+    const ofSlower = await medianRatio(host, { worst: goodBatch, good: { path: ENTRY }, isBatch: true }, size);
     return compared(figures, 0, ofSlower);
   } finally {
     await host.close();
   }
 }
 
-async function medianRatio(host: LocalHost, { worst, good, isBulk = false }: Case, size: Size): Promise<number> {
-  const { rounds, requests, bulks } = COUNTS[size];
-  const count = isBulk ? bulks : requests;
+async function medianRatio(host: LocalHost, { worst, good, isBatch = false }: Case, size: Size): Promise<number> {
+  const { rounds, requests, batches } = COUNTS[size];
+  const count = isBatch ? batches : requests;
   const ratios: number[] = [];
   // In turn, so that what slows the machine down slows both; the first round is for the compiler.
   for (let round = 0; round <= rounds; round++) {

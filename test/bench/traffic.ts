@@ -36,7 +36,7 @@ export interface Outcome {
   /** Writes that DynamoDB carried out, those whose condition was false included; not those that it throttled. */
   readonly writes: number;
   /** Execution environments that had a request at the same time. */
-  readonly mostBusy: number;
+  readonly maxBusy: number;
 }
 
 /** Requests in virtual time, over execution environments that have one request at a time each. */
@@ -81,5 +81,5 @@ export async function serve(
   };
   const served = senders.map(start);
   await time.run();
-  return { served, writes, mostBusy: environments.mostBusy };
+  return { served, writes, maxBusy: environments.maxBusy };
 }

@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { fuzzedRequest, type FuzzedRequest } from '../soak/fuzzed-requests.ts';
 import { sendRaw } from '../soak/fuzzed-requests.ts';
-import { errorBodySchema, type RawAnswer } from '../support/documented-api.ts';
+import { errorBodySchema, type RawResponse } from '../support/documented-api.ts';
 
 /** The same requests every time. */
 const SEED = 1;
 const REQUESTS = 250;
-const MOST_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /** A service that is compared, and a token that it takes. */
 export interface Side {
@@ -26,7 +26,7 @@ export async function compare(expected: Side, other: Side): Promise<Map<string, 
   const differences = new Map<string, FuzzedRequest[]>();
   try {
     for (const request of comparedRequests()) {
-      const [right, seen] = [await answerOf(expected, agent, request), await answerOf(other, agent, request)];
+      const [right, seen] = [await responseOf(expected, agent, request), await responseOf(other, agent, request)];
       const { status, code = '' } = right;
       for (const name of new Set([...Object.keys(right), ...Object.keys(seen)])) {
         if (right[name] === seen[name]) continue;
@@ -46,14 +46,14 @@ export async function compare(expected: Side, other: Side): Promise<Map<string, 
 type Answer = Readonly<Record<string, string | undefined>>;
 
 /** The answer once its turn has come: throttles are of the moment. */
-async function answerOf({ url, token }: Side, agent: http.Agent, request: FuzzedRequest): Promise<Answer> {
+async function responseOf({ url, token }: Side, agent: http.Agent, request: FuzzedRequest): Promise<Answer> {
   try {
-    let answer = await sendRaw(url, agent, token, request);
-    for (let tries = 1; answer.status === 429 && tries < MOST_TRIES; tries++) {
+    let response = await sendRaw(url, agent, token, request);
+    for (let attempts = 1; response.status === 429 && attempts < MAX_ATTEMPTS; attempts++) {
       await sleep(1_000);
-      answer = await sendRaw(url, agent, token, request);
+      response = await sendRaw(url, agent, token, request);
     }
-    return partsOf(answer);
+    return partsOf(response);
   } catch (error) {
     return { status: `no answer (${error instanceof Error ? error.message : String(error)})` };
   }
@@ -66,7 +66,7 @@ const NOT_COMPARED =
   /^(connection|keep-alive|transfer-encoding|date|server|content-length|x-amz-(apigw-id|request-id|id-2))$/;
 
 /** What of an answer must be alike: its status, its headers, and its body. */
-function partsOf({ status, headers, text }: RawAnswer): Answer {
+function partsOf({ status, headers, text }: RawResponse): Answer {
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
   const fields = [...headers]
     .filter(([name]) => !NOT_COMPARED.test(name))

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { stages } from '../../infra/stages.ts';
 
 /** Deploys until nothing more is refused, at most so often. */
-const MOST_ROUNDS = 25;
+const MAX_ROUNDS = 25;
 /** A custom resource whose function never answers would be waited for an hour. */
 const ROUND_TIMEOUT_MS = 600_000;
 
@@ -36,7 +36,7 @@ export async function deployStaging(assembly: string, work: string, account: str
   const bootstrap = runCdk(['bootstrap', environment, '--app', assembly, ...toolkit.split(' ')]);
   if (bootstrap.status !== 0) throw new Error(`cdk bootstrap has failed: ${bootstrap.text.slice(-2_000)}`);
   const refused = new Map<string, string>();
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
     const resources = copyWithout(refused, assembly, work, round);
     const outputsFile = join(work, 'outputs.json');
     const options = '--require-approval never --method direct --progress events --outputs-file'.split(' ');
@@ -52,7 +52,7 @@ export async function deployStaging(assembly: string, work: string, account: str
       for (const name of ids) refused.set(name, `${type}: ${reason}`);
     }
   }
-  throw new Error(`After ${MOST_ROUNDS} deploys resources are still refused`);
+  throw new Error(`After ${MAX_ROUNDS} deploys resources are still refused`);
 }
 
 /** Copies the assembly. @returns all resources of staging, as they were synthesised */

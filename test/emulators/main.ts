@@ -20,7 +20,7 @@ import { deployStaging, type Deployment } from './deployment.ts';
 import { knownDifferences } from './known-differences.ts';
 
 /** Characters of a request in the report. */
-const MOST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -125,7 +125,7 @@ function report(
   for (const line of [...faults, ...differences.keys()]) {
     const { aws, source } = known(line) ?? {};
     const [first] = differences.get(line) ?? [];
-    print(`\n${line}${first ? `, such as ${JSON.stringify(first).slice(0, MOST_SHOWN)}` : ''}`);
+    print(`\n${line}${first ? `, such as ${JSON.stringify(first).slice(0, MAX_SHOWN)}` : ''}`);
     print(aws === undefined ? '  UNKNOWN' : `  AWS: ${aws} (${source})`);
   }
   const lines = [...differences.keys()];

@@ -12,7 +12,7 @@ import { HostClock } from '../support/host-clock.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
 import { nameOf } from '../support/tables.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 let host: LocalHost;
 let admin: AdminCommand;
@@ -46,10 +46,10 @@ describe('In the life of a key', () => {
     const stdout = await admin.output('keys', 'create', '--name', 'acme', '--plan', 'free');
     [, id = ''] = /Id +(\w+)/.exec(stdout) ?? [];
     first = tokenIn(stdout);
-    const { stdout: answer } = await run('sh', ['-c', `${/curl .*/.exec(stdout)?.[0]} --silent --include`]);
+    const { stdout: response } = await run('sh', ['-c', `${/curl .*/.exec(stdout)?.[0]} --silent --include`]);
 
     expect(stdout).toContain('acme is on Free: 60 requests a minute, 1,000 a day.');
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*^X-RateLimit-Limit: 60\r$/im);
+    expect(response).toMatch(/^HTTP\/1\.1 200 [^]*^X-RateLimit-Limit: 60\r$/im);
     expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan: 'free' } }]);
   });
 
@@ -266,7 +266,7 @@ test('A command ends quietly where the reader has read enough', async () => {
 });
 
 describeOnTerminal('On a terminal, keys revoke asks', () => {
-  const folder = temporaryFolder();
+  const directory = temporaryDirectory();
 
   test.each([
     ['and changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
@@ -280,7 +280,7 @@ describeOnTerminal('On a terminal, keys revoke asks', () => {
     ],
   ])('%s', async (_, keys, exitCode, status, end, result) => {
     const { id, key } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
-    const file = join(folder, id);
+    const file = join(directory, id);
     const terminal = new Terminal(`admin keys revoke ${id} --json --url ${host.origin} > ${file}`);
     await terminal.typeAt('(y/N)', keys);
     const { exitCode: ended, screen } = await terminal.ended();

@@ -15,7 +15,7 @@ import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
 import { anEntry } from '../support/tables.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 // A browser and a host, on a machine that may be busy.
 jest.setTimeout(60_000);
@@ -36,7 +36,7 @@ describeInBrowser('The console in a browser', () => {
   let console: ServedConsole;
   let page: Page;
   let token: string;
-  const folder = temporaryFolder();
+  const directory = temporaryDirectory();
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describeInBrowser('The console in a browser', () => {
 
   /** By a file that leads to the link. */
   async function letIn(): Promise<void> {
-    const file = join(folder, 'open.html');
+    const file = join(directory, 'open.html');
     writeFileSync(file, `<meta http-equiv="refresh" content="0; url=${console.link}">`);
     await page.goto(`file://${file}`);
     await page.waitForURL(at('/overview'));

@@ -75,7 +75,7 @@ test('A network that is cut after a token was shown: it is not to be used, and t
 
 test.each([
   ['socket hang up', 'UpdateItem', { kind: 'hangUp' } as const],
-  ["Unexpected token '<'", '', { kind: 'answer', status: 200, body: '<html>\n<body>Log in' } as const],
+  ["Unexpected token '<'", '', { kind: 'response', status: 200, body: '<html>\n<body>Log in' } as const],
 ])('A fault of the network or a proxy is reported in one line: %s', async (reason, failing, fault) => {
   link.faults = ({ action, path }) => (action === failing && path !== '/outputs.json' ? fault : undefined);
   const failure = await admin.failure('keys', ...create);

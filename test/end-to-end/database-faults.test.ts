@@ -7,7 +7,7 @@ import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
 import { assemblyForFaults, hurryCalls } from './function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Each asks DynamoDB for more than the key. */
 const requests: readonly [string, (api: ApiClient) => Promise<Answer>][] = [
@@ -20,7 +20,7 @@ const requests: readonly [string, (api: ApiClient) => Promise<Answer>][] = [
 const failed = dynamoDBError(500, 'InternalServerError');
 
 describe('When DynamoDB', () => {
-  const folder = temporaryFolder();
+  const directory = temporaryDirectory();
   let engine: FaultyEngine;
   let host: LocalHost;
   let key: IssuedKey;
@@ -29,7 +29,7 @@ describe('When DynamoDB', () => {
 
   beforeAll(async () => {
     engine = await FaultyEngine.start();
-    const assembly = assemblyForFaults(folder);
+    const assembly = assemblyForFaults(directory);
     hurryCalls(assembly);
     const terminal = new Terminal((text) => (shown += text));
     host = await LocalHost.start({ assembly, terminal }, engineAt(engine.endpoint));
@@ -48,20 +48,20 @@ describe('When DynamoDB', () => {
 
   test('is out of reach: 503 and no free pass, 401 still for a key that cannot be one', async () => {
     await engine.disconnect();
-    const answers = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
+    const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
     // An AWS SDK at the address of the host gets DynamoDB's own failure.
     const headers = { 'X-Amz-Target': 'DynamoDB_20120810.ListTables' };
     const ofEngine = await fetch(host.origin, { method: 'POST', headers, body: '{}' });
     await engine.reconnect();
 
     expect([ofEngine.status, await ofEngine.text()]).toEqual([503, expect.stringContaining('InternalServerError')]);
-    expect(answers).toMatchObject([
+    expect(responses).toMatchObject([
       { status: 503, error: { code: 'SERVICE_UNAVAILABLE' }, rateLimit: { limit: 0, remaining: 0 } },
       { status: 401 },
     ]);
     // What the quotas are, no answer knows: a client that goes by them is not told that it has none.
-    const limitNames = answers.map((answer) =>
-      [...answer.headers.keys()].filter((name) => name.startsWith('ratelimit')),
+    const limitNames = responses.map((response) =>
+      [...response.headers.keys()].filter((name) => name.startsWith('ratelimit')),
     );
     expect(limitNames).toEqual([[], ['ratelimit', 'ratelimit-policy']]);
   });

@@ -3,16 +3,16 @@ import { ApiClient } from '../support/api-client.ts';
 import { assemblyForFaults, plantFaults } from './function-faults.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('When a function', () => {
-  const folder = temporaryFolder();
+  const directory = temporaryDirectory();
   let host: LocalHost;
   let key: IssuedKey;
   let api: ApiClient;
 
   beforeAll(async () => {
-    const assembly = assemblyForFaults(folder);
+    const assembly = assemblyForFaults(directory);
     plantFaults(assembly, 'FunctionsFallback', 'x-fault-fallback');
     plantFaults(assembly, 'FunctionsAuthorizer', 'x-fault-authorizer');
     plantFaults(assembly, 'FunctionsUpdateInventory', 'x-fault-update');
@@ -39,22 +39,22 @@ describe('When a function', () => {
     const { dayUsed } = await key.read();
     const fault = what.replace('streams and ', '');
     const headers = { 'X-Fault-Fallback': fault, 'X-Fault-List': fault };
-    const answer = await api.send('GET', path, { headers });
+    const reply = await api.send('GET', path, { headers });
 
-    expect(answer).toMatchObject({
+    expect(reply).toMatchObject({
       status: 502,
       error: { code: 'BAD_GATEWAY' },
       rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
     });
-    expect(answer.text).not.toContain('secret');
+    expect(reply.text).not.toContain('secret');
     expect(await api.send('GET', path)).toMatchObject({ status });
   });
 
   test.each(['crashes', 'throws'])('is the authorizer and %s, 503 and the request does not count', async (fault) => {
     const { dayUsed } = await key.read();
-    const answer = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
+    const reply = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
 
-    expect(answer).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
     expect(await key.read()).toMatchObject({ dayUsed });
     expect(await api.list()).toMatchObject({ status: 200 });
   });

@@ -5,15 +5,15 @@ import { ServedStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 
 /** Copies the service's cloud assembly to a folder, for faults to be planted in. */
-export function assemblyForFaults(folder: string): string {
-  cpSync(synthesizedOnce(), folder, { recursive: true });
-  return folder;
+export function assemblyForFaults(directory: string): string {
+  cpSync(synthesizedOnce(), directory, { recursive: true });
+  return directory;
 }
 
 /** Lets the functions wait for an answer of DynamoDB for a tenth of the time. */
 export function hurryCalls(assembly: string): void {
-  const { assetFolders } = readAssembly(assembly);
-  const files = [...new Set(assetFolders.values())].map((folder) => path.join(folder, 'function.cjs'));
+  const { assetDirectories } = readAssembly(assembly);
+  const files = [...new Set(assetDirectories.values())].map((directory) => path.join(directory, 'function.cjs'));
   // The default in the options of `documentClient`.
   const slow = /(?<=requestTimeout:\w+=)[\w$]+(?=,maxAttempts)/;
   const hurried = files.filter((file) => existsSync(file) && slow.test(readFileSync(file, 'utf8')));
@@ -67,14 +67,14 @@ const streamed = `
  * @param header in small letters
  */
 export function plantFaults(assembly: string, logicalId: string, header: string): void {
-  const { name, template, assetFolders } = readAssembly(assembly);
+  const { name, template, assetDirectories } = readAssembly(assembly);
   const stack = new ServedStack(name, template);
   const aliases = stack.resources('AWS::Lambda::Alias');
   const functions = aliases.map((alias) => stack.find('AWS::Lambda::Function', alias.text('FunctionName')));
   const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.text('Code.S3Key') ?? '';
-  const folder = assetFolders.get(code);
-  if (folder === undefined) throw new Error(`The assembly has no function ${logicalId}`);
+  const directory = assetDirectories.get(code);
+  if (directory === undefined) throw new Error(`The assembly has no function ${logicalId}`);
   const wrapper = logicalId.startsWith('FunctionsList') ? streamed : buffered;
-  renameSync(path.join(folder, 'function.cjs'), path.join(folder, 'faultless.cjs'));
-  writeFileSync(path.join(folder, 'function.cjs'), faults(header) + wrapper);
+  renameSync(path.join(directory, 'function.cjs'), path.join(directory, 'faultless.cjs'));
+  writeFileSync(path.join(directory, 'function.cjs'), faults(header) + wrapper);
 }

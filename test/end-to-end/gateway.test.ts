@@ -6,7 +6,7 @@ import { generateToken } from '../../shared/keys/token.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { exchange, parseAnswer } from '../support/raw-http.ts';
+import { exchange, parseResponse } from '../support/raw-http.ts';
 import { parsed } from '../support/tables.ts';
 
 let host: LocalHost;
@@ -37,10 +37,10 @@ describe('A request without a valid key', () => {
     const disabled = await issueKey(host, { enabled: false });
     const expired = await issueKey(host, { expiresAtMs: Date.now() - 1 });
     const tokens = [disabled.token, expired.token, generateToken()];
-    const answers = await Promise.all(tokens.map(listWithKey));
+    const responses = await Promise.all(tokens.map(listWithKey));
 
-    expect(answers[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
-    expect(new Set(answers.map((answer) => answer.text))).toHaveProperty('size', 1);
+    expect(responses[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
+    expect(new Set(responses.map((reply) => reply.text))).toHaveProperty('size', 1);
     expect(await listWithKey(`${key.token}x`)).toMatchObject({
       status: 401,
       error: { code: 'API_KEY_INVALID', message: expect.stringContaining('mistyped') },
@@ -81,10 +81,10 @@ describe('A request that is no operation says what there is', () => {
     ],
     ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". There are ${paths}.`, null],
   ])('%s %s: %i', async (method, path, status, message, allowed) => {
-    const answer = await api.send(method, path);
+    const reply = await api.send(method, path);
 
-    expect(answer).toMatchObject({ status, error: { message } });
-    expect(answer.headers.get('Allow')).toBe(allowed);
+    expect(reply).toMatchObject({ status, error: { message } });
+    expect(reply.headers.get('Allow')).toBe(allowed);
   });
 
   test('without the stage: 404, with the address of the API', async () => {
@@ -99,18 +99,18 @@ describe('A request that is no operation says what there is', () => {
 
 test('A page of another origin asks ahead without a key what it may do', async () => {
   const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' };
-  const answer = await withoutKey.send('OPTIONS', '/inventory/101', { headers });
+  const reply = await withoutKey.send('OPTIONS', '/inventory/101', { headers });
 
-  expect(answer).toMatchObject({ status: 204, text: '' });
-  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-  expect(answer.headers.get('Access-Control-Max-Age')).toBe('3600');
+  expect(reply).toMatchObject({ status: 204, text: '' });
+  expect(reply.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(reply.headers.get('Access-Control-Max-Age')).toBe('3600');
 });
 
 test('A name that was made to resolve to this machine is refused: 400', async () => {
   const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
-  const answer = checked(parseAnswer(await exchange(host.origin, rebound)));
+  const reply = checked(parseResponse(await exchange(host.origin, rebound)));
 
-  expect(answer).toMatchObject({ error: { code: 'BAD_REQUEST' } });
+  expect(reply).toMatchObject({ error: { code: 'BAD_REQUEST' } });
 });
 
 describe('The private part of the host', () => {

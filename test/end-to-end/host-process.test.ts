@@ -14,7 +14,7 @@ import { planIds } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
 import { LogScan, secretOf } from '../support/secrets.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 // A start takes some two seconds, and many more on a machine that is busy.
 jest.setTimeout(60_000);
@@ -24,7 +24,7 @@ const NO_ERROR = /^(?:Synthesising the service\. [^\n]+\n)?$/;
 
 const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
-const data = path.join(temporaryFolder(), 'data');
+const data = path.join(temporaryDirectory(), 'data');
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -45,7 +45,7 @@ interface Ended {
 class HostProcess {
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
   readonly #exited: Promise<unknown>;
-  readonly #dataFolder: string;
+  readonly #dataDirectory: string;
   #stdout = '';
   #stderr = '';
 
@@ -56,7 +56,7 @@ class HostProcess {
       env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-host' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#dataFolder = args[args.indexOf('--data') + 1] ?? '';
+    this.#dataDirectory = args[args.indexOf('--data') + 1] ?? '';
     this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));
     this.#process.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
     this.#exited = once(this.#process, 'close');
@@ -94,7 +94,7 @@ class HostProcess {
     if (!this.#hasEnded) this.#process.kill(signal);
     const ended = await this.ended();
     // A host in memory keeps none.
-    const logs = path.join(this.#dataFolder, 'logs');
+    const logs = path.join(this.#dataDirectory, 'logs');
     if (existsSync(logs)) new LogScan(logs).expectNoSecrets(planIds.map(demoKey));
     return ended;
   }
@@ -105,12 +105,12 @@ class HostProcess {
 }
 
 /** Every file in a folder and below, as text. */
-function filesIn(folder: string): Map<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+function filesIn(directory: string): Map<string, string> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     files.map(({ parentPath, name }) => {
       const file = path.join(parentPath, name);
-      return [path.relative(folder, file), readFileSync(file, 'latin1')];
+      return [path.relative(directory, file), readFileSync(file, 'latin1')];
     }),
   );
 }
@@ -123,10 +123,10 @@ describe('npm start', () => {
 
   /** Starts a host on the data folder. @returns the folder for what it removes when it stops */
   function start(...options: string[]): string {
-    const folder = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
-    mkdirSync(folder);
-    host = new HostProcess(['--port', '0', '--data', data, ...options], folder);
-    return folder;
+    const directory = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
+    mkdirSync(directory);
+    host = new HostProcess(['--port', '0', '--data', data, ...options], directory);
+    return directory;
   }
 
   test('tells people the base URL and the keys; --no-sample-data leaves the store empty; SIGINT amid requests ends it with 0', async () => {
@@ -189,7 +189,7 @@ describe('npm start', () => {
   });
 
   test('has all data of a host that was killed; SIGTERM ends it with 0, open connections or not', async () => {
-    const folder = start('--json');
+    const directory = start('--json');
     const ready = await host.ready();
     const { origin, hostname, port } = new URL(ready.baseUrl);
     const { text } = await ApiClient.withKey(ready.baseUrl, ready.keys.enterprise).list();
@@ -209,7 +209,7 @@ describe('npm start', () => {
     expect(names).toContain('acme');
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
     // A host that is told to stop loses no usage.
     expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/demo-pro\/[\d-]+",1\]/);
   });

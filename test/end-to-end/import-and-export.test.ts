@@ -14,11 +14,11 @@ import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const outer = temporaryFolder();
-let folders = 0;
-let folder: string;
+const outer = temporaryDirectory();
+let directories = 0;
+let directory: string;
 let link: FaultyLink;
 let host: LocalHost;
 let admin: AdminCommand;
@@ -36,14 +36,14 @@ afterAll(() => host.close());
 
 beforeEach(async () => {
   link = await FaultyLink.to(host.origin);
-  folder = join(outer, String((folders += 1)));
-  mkdirSync(folder);
+  directory = join(outer, String((directories += 1)));
+  mkdirSync(directory);
 });
 
 afterEach(() => link.close());
 
 function written(name: string, ...lines: string[]): string {
-  const file = join(folder, name);
+  const file = join(directory, name);
   writeFileSync(file, lines.join('\n'));
   return file;
 }
@@ -80,7 +80,7 @@ describe('What an import has read, an export writes, digit for digit:', () => {
 
     const exportedText = readFileSync(file, 'utf8');
     for (const line of text.trimEnd().split('\n')) expect(`\n${exportedText}`).toContain(`\n${line}`);
-    expect(readdirSync(folder)).toEqual([`records.${ending}`]);
+    expect(readdirSync(directory)).toEqual([`records.${ending}`]);
     const { length } = exportedText.trimEnd().split('\n');
     const exported = ending === 'csv' ? length - 1 : length;
     expect(await admin.json(records, 'export', file)).toEqual({ exported, file });
@@ -94,14 +94,14 @@ describe('What an import has read, an export writes, digit for digit:', () => {
   ])('every field of %s, which the API answers with', async (records, schema, path, endings) => {
     const record = recordToJson(sampleOf(schema));
     await admin.output(records, 'import', written('record.jsonl', record));
-    const answer = await textOf(path);
+    const response = await textOf(path);
 
-    expect(answer).toContain(record.slice(0, -1));
+    expect(response).toContain(record.slice(0, -1));
     for (const ending of endings) {
-      const file = join(folder, `copy.${ending}`);
+      const file = join(directory, `copy.${ending}`);
       await admin.output(records, 'export', file);
       expect(await admin.json(records, 'import', file)).toMatchObject({ imported: expect.any(Number) });
-      expect(await textOf(path)).toBe(answer);
+      expect(await textOf(path)).toBe(response);
     }
   });
 });
@@ -119,10 +119,10 @@ const plain: Change = async (update) => [JSON.parse((await api.patch(8_001, JSON
 const keyed: Change = async (update) => {
   const idempotencyKey = randomUUID();
   const send = (fields: InventoryUpdate) => client.updateInventory(8_001n, fields, { idempotencyKey });
-  const answers = [await send(update), await send(update)];
+  const responses = [await send(update), await send(update)];
   for (const [name, value] of others)
     await expect(send({ ...update, [name]: value })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-  return answers.map(({ data }) => data);
+  return responses.map(({ data }) => data);
 };
 const bulk: Change = async (update) =>
   (await client.updateInventories([{ petId: 8_001n, ...update }])).data.map((row) => row.status === 200 && row.item);
@@ -134,12 +134,12 @@ const load: Change = async (update) => {
 test.each(Object.entries({ plain, keyed, bulk, load }))('Every field of an update is stored: %s', async (_, change) => {
   await load({ quantity: 0 });
   for (const update of [set, nulls]) {
-    const answers = await change(update);
-    await admin.output('inventory', 'export', join(folder, 'all.jsonl'));
-    const lists = [await textOf('/inventory'), readFileSync(join(folder, 'all.jsonl'), 'utf8')];
+    const responses = await change(update);
+    await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
+    const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
     const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
 
-    for (const json of [...answers.map(recordToJson), await textOf('/inventory/8001'), ...entries])
+    for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
       expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
   }
 });
@@ -178,7 +178,7 @@ describe('An import', () => {
     expect(await admin.output('inventory', 'import', file)).toMatch(/Imported 1,19\d /);
     const petIds = (await textOf('/inventory')).match(/"petId":-?\d+/g) ?? [];
     expect(petIds.length).toBeGreaterThanOrEqual(1_200);
-    const copy = join(folder, 'copy.jsonl');
+    const copy = join(directory, 'copy.jsonl');
     expect(await admin.json('inventory', 'export', copy)).toEqual({ exported: petIds.length, file: copy });
     expect(readFileSync(copy, 'utf8').match(/"petId":-?\d+/g)).toEqual(petIds);
   });
@@ -199,11 +199,11 @@ describe('An import', () => {
     written('empty.csv', 'petId,quantity,status');
     // As npm says where the user is.
     const { INIT_CWD } = process.env;
-    process.env['INIT_CWD'] = folder;
+    process.env['INIT_CWD'] = directory;
     const failure = await admin.failure('inventory', 'import', 'empty.csv');
     await admin.output('inventory', 'export', 'copy.csv');
     process.env['INIT_CWD'] = INIT_CWD ?? '';
-    expect(readdirSync(folder)).toEqual(['copy.csv', 'empty.csv']);
+    expect(readdirSync(directory)).toEqual(['copy.csv', 'empty.csv']);
     expect(failure).toContain('empty.csv has no rows. Nothing was written.');
   });
 });
@@ -216,7 +216,7 @@ describe('An export', () => {
       /^The export stopped after 0 stock entries: Nothing answers at .+stock\.csv is as it was; run the same command again\.$/,
     );
 
-    expect(readdirSync(folder)).toEqual(['stock.csv']);
+    expect(readdirSync(directory)).toEqual(['stock.csv']);
     expect(readFileSync(file, 'utf8')).toBe('as it was');
   });
 
@@ -225,10 +225,10 @@ describe('An export', () => {
     ['the place of a folder', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is as it was/],
     ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its name must end in \.csv or \.jsonl\.$/],
   ])('into %s says why not in one line', async (_, name, message) => {
-    mkdirSync(join(folder, 'folder.csv'));
+    mkdirSync(join(directory, 'folder.csv'));
 
-    expect(await admin.failure('inventory', 'export', join(folder, name))).toMatch(message);
-    expect(readdirSync(folder)).toEqual(['folder.csv']);
+    expect(await admin.failure('inventory', 'export', join(directory, name))).toMatch(message);
+    expect(readdirSync(directory)).toEqual(['folder.csv']);
   });
 });
 

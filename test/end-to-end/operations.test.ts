@@ -52,12 +52,12 @@ describe('Every answer is as the OpenAPI document has it', () => {
     ['GET', '/pets/103', {}, 200, { id: 103, name: pet?.name, status: expect.any(String) }],
     ['GET', '/store/orders?status=placed', {}, 200, JSON.parse(`[${placed.join(',')}]`)],
   ])('%s %s, with %j: %i', async (method, path, parts, status, body) => {
-    const answer = await api.send(method, path, parts);
+    const response = await api.send(method, path, parts);
 
-    const found: unknown = answer.text && JSON.parse(answer.text);
-    expect({ status: answer.status, body: found }).toMatchObject({ status, body });
+    const found: unknown = response.text && JSON.parse(response.text);
+    expect({ status: response.status, body: found }).toMatchObject({ status, body });
     const isExperimental = path.startsWith('/inventory/') || method === 'PATCH';
-    expect(answer.headers.get('X-API-Stability') === 'experimental').toBe(isExperimental);
+    expect(response.headers.get('X-API-Stability') === 'experimental').toBe(isExperimental);
   });
 
   test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([
@@ -75,10 +75,10 @@ describe('Every answer is as the OpenAPI document has it', () => {
     [404, 'ROUTE_NOT_FOUND', 'PATCH', '/nowhere?dryRun=1', json({})],
     [405, 'METHOD_NOT_ALLOWED', 'POST', '/key?dryRun=1', {}],
   ])('%i %s: %s %s, and nothing is changed', async (status, code, method, path, parts) => {
-    const answer = await api.send(method, path, parts);
+    const response = await api.send(method, path, parts);
 
-    expect(answer).toMatchObject({ status, error: { code } });
-    expect(answer.headers.has('ETag')).toBe([409, 412].includes(status));
+    expect(response).toMatchObject({ status, error: { code } });
+    expect(response.headers.has('ETag')).toBe([409, 412].includes(status));
     expect(await inStock()).toBe(60);
   });
 });
@@ -99,10 +99,10 @@ test('GET /inventory lists the whole store without Link, and in pages that Link 
     ...sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status })),
     item(60),
   ];
-  const answer = await api.list();
+  const response = await api.list();
 
-  expect(nextOf(answer)).toBeUndefined();
-  expect(JSON.parse(answer.text)).toStrictEqual(whole);
+  expect(nextOf(response)).toBeUndefined();
+  expect(JSON.parse(response.text)).toStrictEqual(whole);
   expect(await walk('/inventory?status=sold&limit=2')).toEqual(whole.filter(({ status }) => status === 'sold'));
 });
 

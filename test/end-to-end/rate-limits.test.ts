@@ -4,9 +4,9 @@ import { HostClock } from '../support/host-clock.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 
-const admitted = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200);
-const remaining = (answers: readonly Answer[]) =>
-  admitted(answers)
+const admitted = (responses: readonly Answer[]) => responses.filter(({ status }) => status === 200);
+const remaining = (responses: readonly Answer[]) =>
+  admitted(responses)
     .map(({ rateLimit }) => rateLimit.remaining)
     .toSorted((a, b) => a - b);
 const from0To = (last: number) => Array.from({ length: last + 1 }, (_, index) => index);
@@ -28,12 +28,12 @@ beforeEach(() => clock.moveToFreshMinute(40));
 
 const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
 const list = (key: IssuedKey) => apiOf(key).list();
-const listAtOnce = (key: IssuedKey, count: number) => Promise.all(Array.from({ length: count }, () => list(key)));
+const listConcurrently = (key: IssuedKey, count: number) => Promise.all(Array.from({ length: count }, () => list(key)));
 
 test('Of many requests at once as many are admitted as the minute has room for, then as the day has', async () => {
   const key = await issueKey(host, { perMinute: 60, perDay: 100 });
 
-  const first = await listAtOnce(key, 80);
+  const first = await listConcurrently(key, 80);
   expect(remaining(first)).toEqual(from0To(59));
   expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 429]));
   for (const { rateLimit } of admitted(first)) {
@@ -41,14 +41,14 @@ test('Of many requests at once as many are admitted as the minute has room for, 
   }
 
   clock.moveToFreshMinute();
-  const second = await listAtOnce(key, 60);
+  const second = await listConcurrently(key, 60);
   expect(remaining(second)).toEqual(from0To(39));
   for (const { rateLimit } of admitted(second)) {
     expect(rateLimit).toMatchObject({ limit: 100, reset: clock.endOfDay });
   }
 
   clock.moveTo(clock.endOfDay * 1_000);
-  expect(remaining(await listAtOnce(key, 70))).toEqual(from0To(59));
+  expect(remaining(await listConcurrently(key, 70))).toEqual(from0To(59));
 });
 
 test('A request that the gateway refuses once its key was admitted counts, and carries the limits', async () => {
@@ -68,9 +68,9 @@ test('A request that the gateway refuses once its key was admitted counts, and c
 
 test('A request that the gateway drops before anyone is asked, because its body is over 10 MB, does not count', async () => {
   const key = await issueKey(host, { perMinute: 10 });
-  const answer = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));
+  const response = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));
 
-  expect(answer).toMatchObject({ status: 413, rateLimit: { limit: 0, remaining: 0, reset: 0 } });
+  expect(response).toMatchObject({ status: 413, rateLimit: { limit: 0, remaining: 0, reset: 0 } });
   expect(await key.read()).toMatchObject({ minuteUsed: 0 });
 });
 
@@ -80,7 +80,7 @@ test('429 for an update over the limit, which is not carried out, beside the flo
   const currentMinute = Math.floor(clock.now / 60_000);
   const usedUp = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
   const before = await host.stock.read('101');
-  const [flood, honest] = await Promise.all([listAtOnce(flooding, 280), apiOf(usedUp).setQuantity(101, 99)]);
+  const [flood, honest] = await Promise.all([listConcurrently(flooding, 280), apiOf(usedUp).setQuantity(101, 99)]);
 
   expect(new Set(flood.map(({ error }) => error?.code))).toEqual(new Set(['API_KEY_SUSPENDED']));
   expect(honest).toMatchObject({
@@ -95,7 +95,7 @@ test('429 for an update over the limit, which is not carried out, beside the flo
 test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
   const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
   // More than the bucket has (120), also where it fills again for some seconds meanwhile.
-  const refused = (await listAtOnce(key, 250)).filter(({ status }) => status === 429);
+  const refused = (await listConcurrently(key, 250)).filter(({ status }) => status === 429);
 
   expect(new Set(refused.map(({ error, headers }) => `${error?.code} ${headers.get('Retry-After')}`))).toEqual(
     new Set(['TOO_MANY_REQUESTS 1']),

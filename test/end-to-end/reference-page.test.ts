@@ -4,7 +4,7 @@ import { pageFiles } from '../../infra/reference/page-files.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { describeInBrowser, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { exchange, parseAnswer } from '../support/raw-http.ts';
+import { exchange, parseResponse } from '../support/raw-http.ts';
 import { anEntry } from '../support/tables.ts';
 
 /** More digits than a JavaScript number has. */
@@ -46,7 +46,7 @@ class ReferencePage {
   }
 
   /** Goes to an operation by the menu, and opens its try-it. */
-  async tryOut(tag: string, method: string, path: string): Promise<void> {
+  async sendFromPage(tag: string, method: string, path: string): Promise<void> {
     const links = this.page.locator(`a[href="#tag/${tag}/${method}${path}"]`);
     await links.filter({ visible: true }).first().click();
     const operation = `(${method.toLowerCase()} ${path})`;
@@ -94,18 +94,18 @@ describeInBrowser('The reference page in a browser', () => {
     const text = await page.getByRole('main').innerText();
     for (const section of ['First request', 'Deprecations']) expect(text).toContain(section);
 
-    await reference.tryOut('inventory', 'PATCH', '/inventory/{petId}');
+    await reference.sendFromPage('inventory', 'PATCH', '/inventory/{petId}');
     const updated = await reference.send();
     expect(updated).toEqual({ status: '200 OK', body: expect.stringContaining('"quantity": 7,') });
     await page.setViewportSize({ width: 390, height: 844 });
-    const answer = reference.client.getByRole('region', { name: 'Response', exact: true });
-    await answer.evaluate(({ parentElement: form }) => form?.scrollTo(0, form.scrollHeight));
-    expect((await answer.boundingBox())?.y).toBeLessThan(0);
+    const reply = reference.client.getByRole('region', { name: 'Response', exact: true });
+    await reply.evaluate(({ parentElement: form }) => form?.scrollTo(0, form.scrollHeight));
+    expect((await reply.boundingBox())?.y).toBeLessThan(0);
     await reference.send();
-    expect((await answer.boundingBox())?.y).toBeGreaterThan(0);
+    expect((await reply.boundingBox())?.y).toBeGreaterThan(0);
     await page.setViewportSize({ width: 1440, height: 900 });
     await reference.closeClient();
-    await reference.tryOut('inventory', 'GET', '/inventory');
+    await reference.sendFromPage('inventory', 'GET', '/inventory');
     const { body } = await reference.send();
     for (const petId of ['101', LARGE_PET_ID]) expect(body).toContain(`"petId": ${petId},`);
     await reference.closeClient();
@@ -123,7 +123,7 @@ const get = (target: string, init: RequestInit = {}): Promise<Response> => fetch
 
 /** Sends a request as it stands: `fetch` would mend it. */
 const sendRaw = async (target: string, hostHeader: string) =>
-  parseAnswer(
+  parseResponse(
     await exchange(host.origin, `GET ${target} HTTP/1.1\r\nHost: ${hostHeader}\r\nConnection: close\r\n\r\n`),
   );
 

@@ -6,7 +6,7 @@ import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { recordFaults, recordRequestLines } from '../support/request-lines.ts';
 import { KeysTable, parsed } from '../support/tables.ts';
-import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
+import { responseTo, aProxyEvent } from '../support/proxy-event.ts';
 
 const database = new EmbeddedDatabase();
 const lines = recordRequestLines();
@@ -36,7 +36,7 @@ async function verdictOn(
   time: { readonly requestTimeEpoch: number | undefined } = { requestTimeEpoch: NOW },
 ): Promise<APIGatewayAuthorizerResult> {
   const { requestContext, headers: _last, multiValueHeaders, ...rest } = aProxyEvent({ headers });
-  return answerTo(handler, {
+  return responseTo(handler, {
     ...rest,
     type: 'REQUEST',
     methodArn: `${STAGE}/GET/inventory`,

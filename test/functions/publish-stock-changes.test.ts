@@ -64,7 +64,7 @@ const sizes = (): number[] => callsOf('PutEvents').map((call) => entriesOf(call)
 type Refusal = (detail: string, attempt: number) => string | undefined;
 const taken: Refusal = () => undefined;
 
-const answer = (status: number, body: object) => ({ kind: 'answer', status, body: JSON.stringify(body) }) as const;
+const response = (status: number, body: object) => ({ kind: 'response', status, body: JSON.stringify(body) }) as const;
 
 /** Has the function publish, or check itself. @returns what comes again, and what is on the queue */
 async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200) {
@@ -72,13 +72,13 @@ async function send(Records: Records | undefined, refusal: Refusal, queueStatus 
   aws.faults = (call) => {
     if (call.action === 'SendMessage') {
       const MD5OfMessageBody = createHash('md5').update(v.parse(messageIn, call.body).MessageBody).digest('hex');
-      return answer(queueStatus, { MessageId: 'm', MD5OfMessageBody });
+      return response(queueStatus, { MessageId: 'm', MD5OfMessageBody });
     }
     const codes = entriesOf(call).map(({ Detail }) => refusal(Detail, callsOf('PutEvents').length));
     const ofCall = codes.find((code) => code?.startsWith('!'))?.slice(1);
-    if (ofCall !== undefined) return answer(ofCall.startsWith('Internal') ? 500 : 400, { __type: ofCall });
+    if (ofCall !== undefined) return response(ofCall.startsWith('Internal') ? 500 : 400, { __type: ofCall });
     const Entries = codes.map((ErrorCode) => (ErrorCode === undefined ? { EventId: 'e' } : { ErrorCode }));
-    return answer(200, { FailedEntryCount: codes.filter(Boolean).length, Entries });
+    return response(200, { FailedEntryCount: codes.filter(Boolean).length, Entries });
   };
   const result = await handler(Records && { Records }, { getRemainingTimeInMillis: () => 1_000 });
   const queued = callsOf('SendMessage').map(({ body }) => JSON.parse(v.parse(messageIn, body).MessageBody));

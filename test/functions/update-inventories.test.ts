@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as UpdateInventories from '../../functions/update-inventories.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
-import { answerTo, aProxyEvent } from '../support/proxy-event.ts';
+import { responseTo, aProxyEvent } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
 import { anEntry, StockTable } from '../support/tables.ts';
 
@@ -31,8 +31,8 @@ async function send(body: unknown, headers: Record<string, string> = {}) {
     headers: { 'Content-Type': 'application/json', ...headers },
     body: text,
   });
-  const { statusCode, body: answer } = await answerTo(handler, event);
-  return { status: statusCode, text: answer, body: JSON.parse(answer) };
+  const { statusCode, body: response } = await responseTo(handler, event);
+  return { status: statusCode, text: response, body: JSON.parse(response) };
 }
 
 const quantityOf = async (petId: string) => (await stock.read(petId))?.quantity;

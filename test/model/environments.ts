@@ -7,7 +7,7 @@ export interface Invocation<Result> {
   readonly environment: number;
   readonly invokedAt: number;
   /** `Infinity`: never. */
-  answeredAt: number;
+  respondedAt: number;
   /** Calls of the environment that failed meanwhile. */
   faults: number;
   /** `failed`: an error was thrown. */
@@ -27,7 +27,7 @@ export class Environments {
   readonly #free: Environment[];
   readonly #waiting: (() => void)[] = [];
   readonly #count: number;
-  #mostBusy = 0;
+  #maxBusy = 0;
 
   constructor(time: VirtualTime, random: Random, count: number) {
     this.#time = time;
@@ -40,8 +40,8 @@ export class Environments {
   }
 
   /** The most that had a request at the same time. */
-  get mostBusy(): number {
-    return this.#mostBusy;
+  get maxBusy(): number {
+    return this.#maxBusy;
   }
 
   /**
@@ -57,13 +57,13 @@ export class Environments {
     const last = this.#free.length - 1;
     const [environment] = this.#free.splice(isRecent ? last : this.#random.below(last + 1), 1);
     if (!environment) throw new Error('No environment is free');
-    this.#mostBusy = Math.max(this.#mostBusy, this.#count - this.#free.length);
+    this.#maxBusy = Math.max(this.#maxBusy, this.#count - this.#free.length);
     const { index, caller } = environment;
     const faultsBefore = caller.faults;
     const invocation: Invocation<Result> = {
       environment: index,
       invokedAt: this.#time.now,
-      answeredAt: Infinity,
+      respondedAt: Infinity,
       faults: 0,
       outcome: { kind: 'failed', error: 'no answer' },
     };
@@ -72,7 +72,7 @@ export class Environments {
     } catch (error) {
       invocation.outcome = { kind: 'failed', error };
     }
-    invocation.answeredAt = this.#time.now;
+    invocation.respondedAt = this.#time.now;
     invocation.faults = caller.faults - faultsBefore;
     this.#free.push(environment);
     this.#waiting.shift()?.();

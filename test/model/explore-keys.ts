@@ -39,18 +39,18 @@ type Pair = Pick<Scenario, 'first' | 'second'>;
 const pairs: readonly Pair[] = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
 
 /** No command makes so many calls. */
-const MOST_CALLS = 30;
+const MAX_CALLS = 30;
 
 /** The first actor is stopped at each of its calls, in each way; with `until` the second is too, at each of its own. */
 function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
   for (const pair of of) {
-    for (let at = 1; at <= MOST_CALLS; at++) {
+    for (let at = 1; at <= MAX_CALLS; at++) {
       for (const hasOldLists of [false, true]) {
         for (const fault of faults) yield { ...pair, fault, at, hasOldLists };
         const block = blocks[at % blocks.length];
         if (block !== undefined && !pair.second.startsWith('console'))
           for (const fault of faults) yield { ...pair, fault, at, hasOldLists, block };
-        for (let until = 1; until <= (isDeep ? MOST_CALLS : 0); until++)
+        for (let until = 1; until <= (isDeep ? MAX_CALLS : 0); until++)
           yield { ...pair, fault: 'stop', at, until, hasOldLists };
       }
     }

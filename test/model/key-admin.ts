@@ -1,6 +1,12 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { KeyChange } from '../../shared/key-registry/key-table.ts';
-import { hasRoom, tokenEntry, withEnd, withToken, workingTokens } from '../../shared/key-registry/key-tokens.ts';
+import {
+  hasRemainingQuota,
+  tokenEntry,
+  withEnd,
+  withToken,
+  workingTokens,
+} from '../../shared/key-registry/key-tokens.ts';
 import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
@@ -38,7 +44,7 @@ const rotate: Change = (random, key, now, issue) => {
 };
 
 const add: Change = (random, key, now, issue) => {
-  if (!hasRoom(key, now)) return {};
+  if (!hasRemainingQuota(key, now)) return {};
   const label = issue();
   const until = random.isLikely(0.5) ? NEVER : now + random.below(100_000);
   return {

@@ -1,6 +1,6 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
-import { lookAt } from '../../shared/key-registry/apply.ts';
+import { readLive } from '../../shared/key-registry/apply.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { SETTLED_MS } from '../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
@@ -70,9 +70,9 @@ class Actor {
       this.#go = resolve;
       this.#rest.resolve();
       const fault = await promise;
-      const answer = await (fault ? fault(perform, name) : perform());
+      const response = await (fault ? fault(perform, name) : perform());
       after();
-      return answer;
+      return response;
     };
     void world.run(work, intercept).then(
       (result) => this.#end('done', result),
@@ -117,7 +117,7 @@ export class KeyExplorer {
   readonly #realNow = Date.now;
   readonly #calls = new Map<CommandName, number>();
   #now = 0;
-  #lists: { readonly until: number; readonly answers: Map<string, Answer> } | undefined;
+  #lists: { readonly until: number; readonly responses: Map<string, Answer> } | undefined;
 
   constructor() {
     Date.now = () => this.#now;
@@ -126,11 +126,11 @@ export class KeyExplorer {
         async (args) => {
           if (!this.#lists || !LISTS.has(commandName)) return next(args);
           const name = commandName + JSON.stringify(args.input);
-          const known = this.#lists.answers.get(name);
+          const known = this.#lists.responses.get(name);
           if (known !== undefined && this.#now < this.#lists.until) return known;
-          const answer = await next(args);
-          if (known === undefined) this.#lists.answers.set(name, structuredClone(answer));
-          return answer;
+          const response = await next(args);
+          if (known === undefined) this.#lists.responses.set(name, structuredClone(response));
+          return response;
         },
       { step: 'initialize' },
     );
@@ -174,9 +174,9 @@ export class KeyExplorer {
     const subject = await issueSubject(world, start);
     if (first === 'sync') await halfMoved(world, subject, this.#now);
     if (scenario.hasOldLists) {
-      this.#lists = { until: this.#now + OLD_LISTS_MS, answers: new Map() };
+      this.#lists = { until: this.#now + OLD_LISTS_MS, responses: new Map() };
       await syncKeys(world.target);
-      await lookAt(world.target, subject);
+      await readLive(world.target, subject);
     }
     const rules = new KeyRules(world, subject, scenario);
     const look = (): void => rules.look(this.#now);

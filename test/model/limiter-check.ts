@@ -6,7 +6,7 @@ import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limite
 import { recordOf } from './virtual-table.ts';
 
 /** An environment acts on what it remembers for this long, in milliseconds of request time. */
-const REMEMBERED_MS = 1_000;
+const REFUSAL_CACHE_TTL_MS = 1_000;
 
 /** The record of a key after a write. */
 interface Version {
@@ -35,19 +35,19 @@ export function violationsOfLimiter({ requests, commits }: LimiterHistory): stri
       return [
         ...writes.flatMap((write) => broken(request, faultsOfWrite(request, write))),
         ...writes.flatMap((write) => broken(request, { 'suspended a key too early': isTooEarly(write, own) })),
-        ...broken(request, faultsOfAnswer(request, writes, ownVersions, own)),
+        ...broken(request, faultsOfResponse(request, writes, ownVersions, own)),
       ];
     });
   });
 }
 
 const broken = (
-  { environment, invokedAt, answeredAt, epoch, token, outcome }: LimiterRequest,
+  { environment, invokedAt, respondedAt, epoch, token, outcome }: LimiterRequest,
   faults: Faults,
 ): string[] =>
   Object.entries(faults).flatMap(([what, isSo]) =>
     isSo
-      ? `Environment ${environment}, from ${invokedAt} to ${answeredAt}, epoch ${epoch}, key ${token.recordId.slice(-16, -8)}, token ${token.hash.slice(0, 8)}: ${outcome.kind}, ${what}`
+      ? `Environment ${environment}, from ${invokedAt} to ${respondedAt}, epoch ${epoch}, key ${token.recordId.slice(-16, -8)}, token ${token.hash.slice(0, 8)}: ${outcome.kind}, ${what}`
       : [],
   );
 
@@ -64,7 +64,7 @@ function faultsOfWrite(request: LimiterRequest, { before, key }: Version): Fault
     'counted in a minute that is over': !suspends && key.currentMinute < minuteOf(request.epoch),
     'went back to an earlier minute': key.currentMinute < before.currentMinute,
     'began a minute that is not there yet':
-      !isSameMinute && key.currentMinute > minuteOf(request.answeredAt + MAX_AHEAD_MS),
+      !isSameMinute && key.currentMinute > minuteOf(request.respondedAt + MAX_AHEAD_MS),
     'lowered a counter': key.minuteUsed < used || key.dayUsed < dayUsed || key.minuteRefused < refused,
     'counted more than itself': key.minuteUsed > used + 1 || key.dayUsed > dayUsed + 1,
     'took more than the minute has': key.minuteUsed > Math.max(used, before.perMinute),
@@ -83,15 +83,15 @@ function isTooEarly({ at, key, before }: Version, own: readonly LimiterRequest[]
   if (key.suspendedUntil <= (before?.suspendedUntil ?? 0)) return false;
   const earlier = own.filter(({ invokedAt }) => invokedAt <= at);
   const refused = earlier.filter(
-    ({ outcome, answeredAt }) =>
-      answeredAt >= at ||
+    ({ outcome, respondedAt }) =>
+      respondedAt >= at ||
       outcome.kind === 'failed' ||
       (outcome.kind === 'refused' && outcome.key.currentMinute === key.currentMinute),
   );
   return refused.length + earlier.reduce((sum, { faults }) => sum + faults, 0) < key.perMinute;
 }
 
-function faultsOfAnswer(
+function faultsOfResponse(
   request: LimiterRequest,
   writes: readonly Version[],
   versions: readonly Version[],
@@ -124,16 +124,16 @@ function hasReason({ outcome, faults, environment, invokedAt, epoch }: LimiterRe
         other.outcome.error === outcome.error &&
         other.faults > 0 &&
         other.environment === environment &&
-        other.answeredAt <= invokedAt &&
-        Math.abs(epoch - other.epoch) < REMEMBERED_MS,
+        other.respondedAt <= invokedAt &&
+        Math.abs(epoch - other.epoch) < REFUSAL_CACHE_TTL_MS,
     )
   );
 }
 
 /** The key as it was at each moment at which the data behind an answer may have been read; undefined: it was absent. */
-function statesBehind({ epoch, invokedAt, answeredAt }: LimiterRequest, versions: readonly Version[]) {
-  const since = Math.min(epoch, invokedAt) - REMEMBERED_MS - MAX_AHEAD_MS;
-  const during = versions.filter(({ at }) => at > since && at <= answeredAt);
+function statesBehind({ epoch, invokedAt, respondedAt }: LimiterRequest, versions: readonly Version[]) {
+  const since = Math.min(epoch, invokedAt) - REFUSAL_CACHE_TTL_MS - MAX_AHEAD_MS;
+  const during = versions.filter(({ at }) => at > since && at <= respondedAt);
   return [versions.findLast(({ at }) => at <= since), ...during].map((version) => version?.key);
 }
 

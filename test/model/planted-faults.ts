@@ -34,8 +34,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'a key is cleared, and an edit taken over, by the list alone',
     file: 'shared/key-registry/sync-keys.ts',
-    from: 'const live = await lookAt(',
-    to: 'const live = listed ?? await lookAt(',
+    from: 'const live = await readLive(',
+    to: 'const live = listed ?? await readLive(',
     pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
   },
   {
@@ -69,8 +69,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     fault: 'API Gateway is read before the record',
     file: 'infra/admin/keys/change-key.ts',
-    from: 'const record = await readRecord(target, found.recordId);\n    const live = await lookAt(target, record);',
-    to: 'const old = await readRecord(target, found.recordId);\n    const live = await lookAt(target, old);\n    const record = await readRecord(target, found.recordId);',
+    from: 'const record = await readRecord(target, found.recordId);\n    const live = await readLive(target, record);',
+    to: 'const old = await readRecord(target, found.recordId);\n    const live = await readLive(target, old);\n    const record = await readRecord(target, found.recordId);',
     pair: { first: 'resume', second: 'move to Pro', fault: 'stop' },
   },
   {

@@ -96,15 +96,15 @@ export class VirtualDynamoDB {
       if (fate === 'late') time.at(time.now + random.below(LATEST_MS), () => void ignoreFailure(execute));
       await time.sleep(this.#latency());
       if (fate === 'throttled') throw randomThrottle(random);
-      const answer = fate === 'done' || fate === 'lost' ? ignoreFailure(execute) : undefined;
+      const response = fate === 'done' || fate === 'lost' ? ignoreFailure(execute) : undefined;
       const lost = fate === 'done' ? undefined : randomLoss(random);
       const answersAt = time.now + this.#latency();
       const isTimedOut = lost?.name === 'TimeoutError' || answersAt > givesUp;
       await time.sleep((isTimedOut ? givesUp : answersAt) - time.now);
       if (isTimedOut) throw timedOut();
       if (lost) throw lost;
-      if (answer instanceof Error) throw answer;
-      return answer ?? {};
+      if (response instanceof Error) throw response;
+      return response ?? {};
     } catch (error) {
       if (!(error instanceof DynamoDBServiceException && error.name === 'ConditionalCheckFailedException'))
         caller.faults += 1;

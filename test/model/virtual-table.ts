@@ -8,7 +8,7 @@ import conditionParser from 'dynalite/db/conditionParser.js';
 import type { OperationStore } from 'dynalite/db/index.js';
 import updateParser from 'dynalite/db/updateParser.js';
 import validations from 'dynalite/validations/index.js';
-import { rememberParsed } from '../../infra/local/dynamodb/remember-parsed.ts';
+import { cacheParsed } from '../../infra/local/dynamodb/cache-parsed.ts';
 import { documentClient } from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
@@ -47,7 +47,7 @@ const actions: Readonly<Record<string, typeof updateItem>> = {
 };
 
 // To parse an expression takes longer than all the rest.
-for (const parser of [conditionParser, updateParser]) rememberParsed(parser);
+for (const parser of [conditionParser, updateParser]) cacheParsed(parser);
 
 const metadata = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1, totalRetryDelay: 0 } });
 
@@ -84,13 +84,13 @@ export class VirtualTable {
     const data = structuredClone({ ...input, TableName: TABLE.TableName });
     const wrong = validations.validateExpressions(data);
     if (wrong !== undefined) throw new Error(wrong);
-    let answer: Input | undefined;
+    let reply: Input | undefined;
     action(store, data, (error, output) => {
       if (error) throw isConditionFailure(error) ? conditionFailed(input, before) : error;
-      answer = { ...partsOf(output), ...metadata(200) };
+      reply = { ...partsOf(output), ...metadata(200) };
     });
-    if (!answer) throw new Error(`${command} was not executed at once`);
-    return answer;
+    if (!reply) throw new Error(`${command} was not executed at once`);
+    return reply;
   }
 }
 
@@ -168,10 +168,10 @@ export function clientOver(call: (command: string, input: Input) => Promise<Inpu
           if (name === 'Attributes' || name === 'Item') return [name, plainItem(value)];
           return [name, name === 'Items' && Array.isArray(value) ? value.map(plainItem) : value];
         });
-        const answer: Input = Object.fromEntries(output);
+        const reply: Input = Object.fromEntries(output);
         // The type of an answer depends on the command, which is not known here.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        return { output: answer as never, response: undefined };
+        return { output: reply as never, response: undefined };
       },
     { relation: 'after', toMiddleware: 'DocumentMarshall' },
   );

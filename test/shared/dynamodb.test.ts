@@ -27,14 +27,14 @@ describe('The DynamoDB client', () => {
     server = undefined;
   });
 
-  async function answerWith(listener: RequestListener): Promise<void> {
+  async function respondWith(listener: RequestListener): Promise<void> {
     server = createServer(listener);
     pointSdkAt(localEndpoint(await listen(server)));
   }
 
   test('hands numbers over as the digits that DynamoDB sends, and leaves the rule for that as it is', async () => {
     const N = '9223372036854775807';
-    await answerWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
+    await respondWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
     const client = documentClient({ requestTimeout: 1_000 });
 
     expect((await client.send(new GetCommand(GET))).Item).toMatchObject({ petId: { value: N } });
@@ -43,7 +43,7 @@ describe('The DynamoDB client', () => {
   });
 
   test('waits no longer for an answer than it is told', async () => {
-    await answerWith(() => undefined);
+    await respondWith(() => undefined);
     const start = Date.now();
     const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
 
@@ -81,10 +81,10 @@ describe('A failure of DynamoDB or of the way to it', () => {
 test('A read is tried three times where DynamoDB is out of reach, and no more', async () => {
   const fault = new InternalServerError({ message: 'x', $metadata });
   const readAfter = (failures: number): Promise<number> => {
-    let tries = 0;
+    let attempts = 0;
     return readAgain(() => {
-      tries += 1;
-      return tries > failures ? Promise.resolve(tries) : Promise.reject(fault);
+      attempts += 1;
+      return attempts > failures ? Promise.resolve(attempts) : Promise.reject(fault);
     });
   };
 

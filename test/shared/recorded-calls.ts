@@ -19,9 +19,9 @@ export function recordCalls(client: DynamoDBDocumentClient): Call[] {
           output: {},
         };
         calls.push(call);
-        const answer = await next(args);
-        call.output = answer.output;
-        return answer;
+        const response = await next(args);
+        call.output = response.output;
+        return response;
       },
     { step: 'initialize' },
   );

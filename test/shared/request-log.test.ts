@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { logError } from '../../shared/log.ts';
-import { type AnsweredRequest, requestLine, requestLog } from '../../shared/request-log.ts';
+import { type CompletedRequest, requestLine, requestLog } from '../../shared/request-log.ts';
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -8,7 +8,7 @@ const NOW = RECEIVED + 37;
 const REQUEST_ID = 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef';
 const origin = { namespace: 'PetStoreInventory', stack: 'staging-Inventory' };
 
-const aRequest = (differences: Partial<AnsweredRequest> = {}): AnsweredRequest => ({
+const aRequest = (differences: Partial<CompletedRequest> = {}): CompletedRequest => ({
   requestId: REQUEST_ID,
   receivedAt: RECEIVED,
   operation: 'updateInventory',
@@ -19,7 +19,7 @@ const aRequest = (differences: Partial<AnsweredRequest> = {}): AnsweredRequest =
 });
 
 /** A line as it is read again. */
-const lineOf = (differences: Partial<AnsweredRequest> = {}, now = NOW): Record<string, unknown> =>
+const lineOf = (differences: Partial<CompletedRequest> = {}, now = NOW): Record<string, unknown> =>
   JSON.parse(JSON.stringify(requestLine(aRequest(differences), origin, now)));
 
 /** The metrics in a line, as `name by dimension: value`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, ApiError, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
 import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
-import { expectAnswer, helpOf, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
+import { expectResponse, helpOf, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
 import { type Service, TIMEOUT_MS } from './service.ts';
 
 /** Entries that are read of a list; a store may have millions. */
@@ -91,7 +91,7 @@ async function updateAndPutBack(service: Service): Promise<string> {
   expectThat(etag !== undefined && /^"[^"]*"$/.test(etag), `the ETag is ${etag}`);
   const request = `PATCH /inventory/${petId}`;
   const stale = patch(JSON.stringify({ quantity }));
-  await expectAnswer(service, {
+  await expectResponse(service, {
     request,
     parts: { ...stale, headers: { ...stale.headers, 'If-Match': '"smoke-check"' } },
     code: 'PRECONDITION_FAILED',
@@ -115,7 +115,7 @@ async function updateAndPutBack(service: Service): Promise<string> {
   if (results[0] === 412) throw changedMeanwhile(petId);
   expectSame('the statuses of many updates at once', results.join(', '), '200, 404');
   const reused = patch(JSON.stringify({ quantity: other }));
-  await expectAnswer(service, {
+  await expectResponse(service, {
     request,
     parts: { ...reused, headers: { ...reused.headers, 'Idempotency-Key': `"${idempotencyKey}"` } },
     code: 'IDEMPOTENCY_KEY_REUSED',

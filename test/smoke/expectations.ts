@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
-import { challenges } from '../../shared/http/authorizer-answer.ts';
+import { errorCatalog, type ErrorCode } from '../../shared/contract/errors.ts';
+import { challenges } from '../../shared/http/authorizer-result.ts';
 import { type Check, expectSame, expectThat } from './check.ts';
-import type { RequestParts, Service, ServiceAnswer } from './service.ts';
+import type { RequestParts, Service, ServiceResponse } from './service.ts';
 
 /** A request, and what its answer must be. */
 interface Expectation {
@@ -111,26 +111,26 @@ const errorSchema = v.pipe(
 );
 
 /** Of the value of a header, in characters: longer ones say nothing to a reader of the log. */
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 /** Sends the request. @returns what was seen */
-export async function expectAnswer(service: Service, expectation: Expectation): Promise<string> {
+export async function expectResponse(service: Service, expectation: Expectation): Promise<string> {
   const { request, parts, code, headers = {}, body } = expectation;
-  const { status = code ? errorCatalogue[code].status : 200 } = expectation;
+  const { status = code ? errorCatalog[code].status : 200 } = expectation;
   const [method = '', path = ''] = request.split(' ');
-  const answer = await service.send(method, path, parts);
-  expectSame('the status', answer.status, status);
-  if (code) expectError(answer, status, code);
-  expectThat(body?.test(answer.text) ?? true, `the body is ${answer.text.slice(0, 120)}`);
+  const response = await service.send(method, path, parts);
+  expectSame('the status', response.status, status);
+  if (code) expectError(response, status, code);
+  expectThat(body?.test(response.text) ?? true, `the body is ${response.text.slice(0, 120)}`);
   const values = Object.entries(headers).flatMap(([header, expected]) => {
-    const value = answer.headers.get(header) ?? '';
+    const value = response.headers.get(header) ?? '';
     if (typeof expected === 'string') expectSame(header, value, expected);
     else
       expectThat(
         expected.every((part) => value.toLowerCase().includes(part.toLowerCase())),
         `${header} is ${value}`,
       );
-    const isShort = value !== '' && value.length <= LONGEST_SHOWN;
+    const isShort = value !== '' && value.length <= MAX_SHOWN;
     return isShort ? `${header}: ${value}` : [];
   });
   return [code === undefined ? String(status) : `${status} ${code}`, ...values].join(', ');
@@ -140,7 +140,7 @@ export async function expectAnswer(service: Service, expectation: Expectation): 
 export const helpOf = (headers: Headers): string | undefined =>
   /<([^<>]+)>; rel="help"/.exec(headers.get('Link') ?? '')?.[1];
 
-function expectError({ text, headers }: ServiceAnswer, status: number, code: ErrorCode): void {
+function expectError({ text, headers }: ServiceResponse, status: number, code: ErrorCode): void {
   const error = v.safeParse(errorSchema, text);
   expectThat(error.success, `the body is no error: ${JSON.stringify(text.slice(0, 60))}`);
   expectSame('the code', error.output.code, code);
@@ -150,7 +150,10 @@ function expectError({ text, headers }: ServiceAnswer, status: number, code: Err
 }
 
 const checksOf = (expectations: Readonly<Record<string, Expectation>>): Check[] =>
-  Object.entries(expectations).map(([name, expected]) => ({ name, run: (service) => expectAnswer(service, expected) }));
+  Object.entries(expectations).map(([name, expected]) => ({
+    name,
+    run: (service) => expectResponse(service, expected),
+  }));
 
 export const readingChecks = checksOf(readings);
 export const refusedUpdateChecks = checksOf(refusedUpdates);

@@ -7,7 +7,7 @@ export const TIMEOUT_MS = 30_000;
 const REACHED_WITHIN = 5;
 
 /** In seconds: a minute, after which a key has room again. */
-const LONGEST_PAUSE = 60;
+const MAX_PAUSE = 60;
 
 export interface RequestParts {
   readonly headers?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ interface Limits {
 }
 
 /** An answer that keeps what every answer promises. */
-export interface ServiceAnswer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -64,10 +64,10 @@ export class Service {
    *
    * @throws Error where the answer lacks what every answer promises
    */
-  async send(method: string, path: string, parts: RequestParts = {}): Promise<ServiceAnswer> {
-    const answer = await this.#sendOnce(method, path, parts);
-    const seconds = Number(answer.headers.get('Retry-After'));
-    if (answer.status !== 429 || !(seconds > 0 && seconds <= LONGEST_PAUSE)) return answer;
+  async send(method: string, path: string, parts: RequestParts = {}): Promise<ServiceResponse> {
+    const reply = await this.#sendOnce(method, path, parts);
+    const seconds = Number(reply.headers.get('Retry-After'));
+    if (reply.status !== 429 || !(seconds > 0 && seconds <= MAX_PAUSE)) return reply;
     await sleep(seconds * 1_000);
     return this.#sendOnce(method, path, parts);
   }
@@ -81,8 +81,8 @@ export class Service {
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const answer = { status: response.status, headers: response.headers, text: await response.text() };
-    return { ...answer, limits: checkPromises(answer) };
+    const reply = { status: response.status, headers: response.headers, text: await response.text() };
+    return { ...reply, limits: checkPromises(reply) };
   }
 }
 

@@ -27,7 +27,7 @@ const promised: Readonly<Record<string, string>> = {
 
 /** An answer in place of the service's. */
 const bad = (status: number, body: unknown, headers: Readonly<Record<string, string>>): Fault => ({
-  kind: 'answer',
+  kind: 'response',
   status,
   headers: { ...promised, ...headers },
   body: JSON.stringify(body),
@@ -66,7 +66,7 @@ describe('npm run smoke', () => {
     const link = await FaultyLink.to(host.origin);
     const refusal = { code: 'PET_NOT_FOUND', message: 'No such pet.', status: 404 };
     const faults: Readonly<Record<string, Fault>> = {
-      '/v1/store/orders': { kind: 'answer', status: 200, body: '<html>' },
+      '/v1/store/orders': { kind: 'response', status: 200, body: '<html>' },
       '/v1/smoke-check': bad(404, refusal, {}),
       '/v1/pets/-9223372036854775808': bad(404, refusal, { 'RateLimit-Policy': '"minute";q=60;w=60' }),
     };

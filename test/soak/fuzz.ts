@@ -1,6 +1,6 @@
 import http from 'node:http';
 import * as fc from 'fast-check';
-import { MOST_PER_DAY, MOST_PER_MINUTE } from '../../shared/keys/plans.ts';
+import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { DocumentedApi } from '../support/documented-api.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -12,7 +12,7 @@ const REQUESTS = { whole: 900, small: 120 };
 /** Connections that they share. */
 const CONNECTIONS = 12;
 /** Characters of a request in a message. */
-const MOST_SHOWN = 500;
+const MAX_SHOWN = 500;
 /** Statuses that a round must have seen: requests that are all refused at the door find nothing behind it. */
 const MUST_OCCUR = [200, 400, 404, 405, 415];
 
@@ -25,16 +25,16 @@ export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome
   const violations: string[] = [];
   const counts: Record<string, number> = {};
   const sendAndCheck = async (token: string, request: FuzzedRequest): Promise<void> => {
-    const answer = await sendRaw(host.baseUrl, agent, token, request);
-    const { status, text } = answer;
+    const response = await sendRaw(host.baseUrl, agent, token, request);
+    const { status, text } = response;
     counts[status] = (counts[status] ?? 0) + 1;
-    const faults = documented.faults(answer, { method: request.method, path: request.path.split('?')[0] ?? '' });
+    const faults = documented.faults(response, { method: request.method, path: request.path.split('?')[0] ?? '' });
     if (status >= 500) faults.push(`the answer ${text}`);
-    const sent = JSON.stringify(request).slice(0, MOST_SHOWN);
+    const sent = JSON.stringify(request).slice(0, MAX_SHOWN);
     if (faults.length > 0) violations.push(`${sent} was answered ${status}: ${faults.join('; ')}`);
   };
   try {
-    const { token } = await issueKey(host, { perMinute: MOST_PER_MINUTE, perDay: MOST_PER_DAY });
+    const { token } = await issueKey(host, { perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY });
     const requests = fc.sample(fuzzedRequest, { seed, numRuns: isSmall ? REQUESTS.small : REQUESTS.whole });
     await Promise.all(requests.map((request) => sendAndCheck(token, request)));
   } finally {

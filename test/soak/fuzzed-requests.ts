@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { operations } from '../../shared/contract/operations.ts';
-import type { RawAnswer } from '../support/documented-api.ts';
+import type { RawResponse } from '../support/documented-api.ts';
 import { anInt64 } from '../support/int64.ts';
 
 type Text = fc.Arbitrary<string>;
@@ -115,7 +115,7 @@ export async function sendRaw(
   agent: http.Agent,
   token: string,
   request: FuzzedRequest,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { hostname, port, pathname } = new URL(baseUrl);
   const { method, body } = request;
   const path = pathname + request.path;

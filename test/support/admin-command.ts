@@ -11,7 +11,7 @@ import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
 
 /** A command that hangs is ended, so that its test fails and leaves nothing behind. */
-const LONGEST_MS = 25_000;
+const TIMEOUT_MS = 25_000;
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -38,7 +38,7 @@ function start(program: string, args: readonly string[], env: Environment = {}):
     cwd: root,
     env: { ...process.env, ...unset, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: LONGEST_MS,
+    timeout: TIMEOUT_MS,
   });
 }
 
@@ -217,7 +217,7 @@ export class Terminal {
       // A person's terminal has colours, which `CI` and others would have Node.js deny.
       env: { PATH, HOME, TERM: 'xterm-256color' },
       stdio: ['pipe', 'pipe', 'inherit'],
-      timeout: LONGEST_MS,
+      timeout: TIMEOUT_MS,
     });
     this.#process.stdout.setEncoding('utf8').on('data', (shown: string) => (this.#screen += shown));
     this.#closed = once(this.#process, 'close');

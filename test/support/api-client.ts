@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
-import { brokenPromises, DocumentedApi, errorBodySchema, type RawAnswer } from './documented-api.ts';
+import { brokenPromises, DocumentedApi, errorBodySchema, type RawResponse } from './documented-api.ts';
 
 /** An answer that keeps to what every answer promises. */
-export interface Answer extends RawAnswer {
+export interface Answer extends RawResponse {
   /** The Error body; undefined on success, and for HEAD. */
   readonly error: ErrorBody | undefined;
   /** What the limit headers say. */
@@ -37,9 +37,9 @@ export class ApiClient {
       headers: { ...authorization, ...headers },
       body: body ?? null,
     });
-    const answer = checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
-    checkDocumented(answer, method, this.#baseUrl, path);
-    return answer;
+    const reply = checked({ status: response.status, headers: response.headers, text: await response.text() }, method);
+    checkDocumented(reply, method, this.#baseUrl, path);
+    return reply;
   }
 
   list(): Promise<Answer> {
@@ -59,25 +59,25 @@ export class ApiClient {
 const documented = new DocumentedApi();
 
 /** Checks an answer against the OpenAPI document, where it comes from the API. @throws Error where it is another */
-function checkDocumented(answer: RawAnswer, method: string, baseUrl: string, path: string): void {
+function checkDocumented(reply: RawResponse, method: string, baseUrl: string, path: string): void {
   const { pathname: basePath } = new URL(baseUrl);
   const { pathname } = new URL(`${baseUrl}${path}`);
   if (basePath === '/' || !pathname.startsWith(basePath)) return;
-  failWith(documented.faults(answer, { method, path: pathname.slice(basePath.length) }), `${method} ${path}`, answer);
+  failWith(documented.faults(reply, { method, path: pathname.slice(basePath.length) }), `${method} ${path}`, reply);
 }
 
-function failWith(faults: readonly string[], request: string, { status }: RawAnswer): void {
+function failWith(faults: readonly string[], request: string, { status }: RawResponse): void {
   if (faults.length > 0)
     throw new Error(`${request} was answered with ${status}, and this is wrong: ${faults.join('; ')}`);
 }
 
 /** The answer, after the check of what every answer promises. @throws Error where it breaks a promise */
-export function checked(answer: RawAnswer, method = 'GET'): Answer {
-  failWith(brokenPromises(answer, method), method, answer);
-  const number = (header: string): number => Number(answer.headers.get(header));
+export function checked(reply: RawResponse, method = 'GET'): Answer {
+  failWith(brokenPromises(reply, method), method, reply);
+  const number = (header: string): number => Number(reply.headers.get(header));
   return {
-    ...answer,
-    error: answer.status >= 400 && method !== 'HEAD' ? v.parse(errorBodySchema, JSON.parse(answer.text)) : undefined,
+    ...reply,
+    error: reply.status >= 400 && method !== 'HEAD' ? v.parse(errorBodySchema, JSON.parse(reply.text)) : undefined,
     rateLimit: {
       limit: number('X-RateLimit-Limit'),
       remaining: number('X-RateLimit-Remaining'),

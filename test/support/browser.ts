@@ -25,19 +25,19 @@ const unpack = `
 /** The Chromium of the npm package, with a profile and files of its own. */
 export class TestBrowser {
   readonly #browser: Browser;
-  readonly #folder: string;
+  readonly #directory: string;
 
-  private constructor(browser: Browser, folder: string) {
+  private constructor(browser: Browser, directory: string) {
     this.#browser = browser;
-    this.#folder = folder;
+    this.#directory = directory;
   }
 
   static async start(): Promise<TestBrowser> {
-    const folder = mkdtempSync(join(tmpdir(), 'pet-store-browser-'));
+    const directory = mkdtempSync(join(tmpdir(), 'pet-store-browser-'));
     try {
-      return new TestBrowser(await launch(folder), folder);
+      return new TestBrowser(await launch(directory), directory);
     } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
       throw error;
     }
   }
@@ -52,13 +52,13 @@ export class TestBrowser {
 
   async close(): Promise<void> {
     await this.#browser.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 }
 
-async function launch(folder: string): Promise<Browser> {
+async function launch(directory: string): Promise<Browser> {
   // As on AWS Lambda, it unpacks the libraries as well.
-  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+  const env = { ...process.env, TMPDIR: directory, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
   const args = ['--input-type=module', '--eval', unpack];
   const { stdout: executablePath } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
   const { LD_LIBRARY_PATH: libraries = '' } = process.env;
@@ -67,16 +67,19 @@ async function launch(folder: string): Promise<Browser> {
     args: ['--font-render-hinting=none'],
     env: {
       ...process.env,
-      ...fontSettings(folder),
-      LD_LIBRARY_PATH: [libraries, join(folder, 'al2023/lib')].filter((part) => part !== '').join(':'),
+      ...fontSettings(directory),
+      LD_LIBRARY_PATH: [libraries, join(directory, 'al2023/lib')].filter((part) => part !== '').join(':'),
     },
   });
 }
 
 /** A system without fonts gets the one that comes with Chromium. */
-function fontSettings(folder: string): Record<string, string> {
+function fontSettings(directory: string): Record<string, string> {
   if (existsSync('/etc/fonts/fonts.conf')) return {};
-  const file = join(folder, 'fonts.conf');
-  writeFileSync(file, `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`);
+  const file = join(directory, 'fonts.conf');
+  writeFileSync(
+    file,
+    `<fontconfig><dir>${directory}/fonts</dir><cachedir>${directory}/font-cache</cachedir></fontconfig>`,
+  );
   return { FONTCONFIG_FILE: file };
 }

@@ -2,13 +2,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as v from 'valibot';
 import { openApiDocument } from '../../infra/reference/document.ts';
-import { errorCatalogue, type ErrorCode } from '../../shared/contract/errors.ts';
+import { errorCatalog, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/routes.ts';
 import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import { allowedMethods, corsHeaders, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -41,7 +41,7 @@ const OF_PLATFORM = [
 ];
 
 /** What every answer says to browsers. */
-const { 'Cache-Control': _byOperation, ...ofEveryAnswer } = { ...corsHeaders, ...securityHeaders };
+const { 'Cache-Control': _byOperation, ...ofEveryResponse } = { ...corsHeaders, ...securityHeaders };
 
 /** Errors of requests that are no operation, and the headers that each has besides those of every answer. */
 const UNROUTED: Readonly<Record<number, readonly string[]>> = {
@@ -81,47 +81,47 @@ export class DocumentedApi {
    *
    * @param request its method, and its path below the base address, without a query
    */
-  faults(answer: RawAnswer, request: { readonly method: string; readonly path: string }): string[] {
+  faults(reply: RawResponse, request: { readonly method: string; readonly path: string }): string[] {
     const path = this.#pathOf(request.path);
     const isHead = request.method === 'HEAD';
     const method = isHead ? 'get' : request.method.toLowerCase();
     const declared = path === undefined ? undefined : this.#document.paths[path]?.[method];
-    if (path !== undefined && declared) return this.#faultsOfOperation(answer, declared, [path, method], isHead);
-    if (path !== undefined && request.method === 'OPTIONS') return faultsOfPreflight(answer, path);
-    return this.#faultsOfUnrouted(answer, isHead);
+    if (path !== undefined && declared) return this.#faultsOfOperation(reply, declared, [path, method], isHead);
+    if (path !== undefined && request.method === 'OPTIONS') return faultsOfPreflight(reply, path);
+    return this.#faultsOfUnrouted(reply, isHead);
   }
 
   #faultsOfOperation(
-    answer: RawAnswer,
+    reply: RawResponse,
     { responses }: v.InferOutput<typeof operation>,
     place: readonly [path: string, method: string],
     isHead: boolean,
   ): string[] {
-    const declared = responses[answer.status];
-    if (!declared) return [`status ${answer.status} is not declared`];
-    const steps = ['paths', ...place, 'responses', String(answer.status), 'content', 'application/json', 'schema'];
+    const declared = responses[reply.status];
+    if (!declared) return [`status ${reply.status} is not declared`];
+    const steps = ['paths', ...place, 'responses', String(reply.status), 'content', 'application/json', 'schema'];
     const hasBody = declared.content !== undefined && !isHead;
     return [
-      ...this.#faultsOfHeaders(answer.headers, declared.headers),
-      ...(hasBody ? this.#faultsOfBody(answer, steps) : faultsOfNoBody(answer)),
+      ...this.#faultsOfHeaders(reply.headers, declared.headers),
+      ...(hasBody ? this.#faultsOfBody(reply, steps) : faultsOfNoBody(reply)),
     ];
   }
 
-  #faultsOfUnrouted(answer: RawAnswer, isHead: boolean): string[] {
-    const own = UNROUTED[answer.status];
-    if (!own) return [`status ${answer.status} is not one of a request that is no operation`];
+  #faultsOfUnrouted(reply: RawResponse, isHead: boolean): string[] {
+    const own = UNROUTED[reply.status];
+    if (!own) return [`status ${reply.status} is not one of a request that is no operation`];
     const { responses, headers } = this.#document.components;
     const declared = Object.fromEntries(Object.entries(headers).filter(([name]) => own.includes(name)));
     return [
-      ...this.#faultsOfHeaders(answer.headers, { ...responses['BadGateway']?.headers, ...declared }),
-      ...(isHead ? faultsOfNoBody(answer) : this.#faultsOfBody(answer, ['components', 'schemas', 'Error'])),
+      ...this.#faultsOfHeaders(reply.headers, { ...responses['BadGateway']?.headers, ...declared }),
+      ...(isHead ? faultsOfNoBody(reply) : this.#faultsOfBody(reply, ['components', 'schemas', 'Error'])),
     ];
   }
 
   #faultsOfHeaders(headers: Headers, declared: DeclaredHeaders): string[] {
     return [
       ...undeclared(headers, Object.keys(declared)),
-      ...Object.entries(ofEveryAnswer).flatMap(([name, value]) =>
+      ...Object.entries(ofEveryResponse).flatMap(([name, value]) =>
         headers.get(name) === value ? [] : [`header ${name} is ${headers.get(name)}`],
       ),
       ...Object.entries(declared).flatMap(([name, { required, schema }]) => {
@@ -135,7 +135,7 @@ export class DocumentedApi {
   }
 
   /** @param steps to the schema, from the root of the document */
-  #faultsOfBody({ headers, text }: RawAnswer, steps: readonly string[]): string[] {
+  #faultsOfBody({ headers, text }: RawResponse, steps: readonly string[]): string[] {
     if (headers.get('Content-Type') !== 'application/json') return [`Content-Type is ${headers.get('Content-Type')}`];
     const escaped = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')));
     const isValid = this.#ajv.getSchema(`openapi#/${escaped.join('/')}`);
@@ -151,7 +151,7 @@ export class DocumentedApi {
   }
 }
 
-function faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): string[] {
+function faultsOfPreflight({ status, headers, text }: RawResponse, path: string): string[] {
   const names = [...ofPreflight, ...Object.keys(allowedMethods(path))];
   const allowed = headers.get('Access-Control-Allow-Methods');
   return [
@@ -162,7 +162,7 @@ function faultsOfPreflight({ status, headers, text }: RawAnswer, path: string): 
   ];
 }
 
-const faultsOfNoBody = ({ text }: RawAnswer): string[] => (text === '' ? [] : [`there is a body: ${text}`]);
+const faultsOfNoBody = ({ text }: RawResponse): string[] => (text === '' ? [] : [`there is a body: ${text}`]);
 
 function undeclared(headers: Headers, declared: readonly string[]): string[] {
   const known = new Set([...OF_PLATFORM, ...declared.map((name) => name.toLowerCase())]);
@@ -201,7 +201,7 @@ function parseExactly(text: string): unknown {
 
 /** The Error body: exactly these fields. */
 export const errorBodySchema = v.strictObject({
-  code: v.custom<ErrorCode>((value) => typeof value === 'string' && value in errorCatalogue),
+  code: v.custom<ErrorCode>((value) => typeof value === 'string' && value in errorCatalog),
   message: v.pipe(v.string(), v.minLength(1)),
   status: v.number(),
 });
@@ -211,7 +211,7 @@ export const errorBodySchema = v.strictObject({
  * promises this, whatever the request: limit headers that agree, and for an error the Error body with the very
  * status of the answer, and a link to what the page says of it.
  */
-export function brokenPromises({ status, headers, text }: RawAnswer, method: string): string[] {
+export function brokenPromises({ status, headers, text }: RawResponse, method: string): string[] {
   const isKept = headers.get('Cache-Control') === REVALIDATED;
   const mayBeKept = ['GET', 'HEAD'].includes(method) && status < 400 && headers.has('ETag');
   const faults = [
@@ -221,8 +221,7 @@ export function brokenPromises({ status, headers, text }: RawAnswer, method: str
   if (method === 'HEAD') return text === '' ? faults : [...faults, 'an answer to HEAD has a body'];
   if (status < 400) return faults;
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
-  const isRight =
-    error.success && error.output.status === status && errorCatalogue[error.output.code].status === status;
+  const isRight = error.success && error.output.status === status && errorCatalog[error.output.code].status === status;
   if (!isRight) return [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
   const link = headers.get('Link') ?? '';
   const leadsOn = link.endsWith(`/errors#${error.output.code}>; rel="help"`);

@@ -21,12 +21,12 @@ export const engines: readonly (readonly [name: string, start: () => Promise<Eng
 /** One for all suites, with tables of their own: Java takes seconds to start. */
 async function dynamoDBLocal(port: number): Promise<Engine> {
   const endpoint = localEndpoint(port);
-  const answers = () =>
+  const responses = () =>
     fetch(endpoint).then(
       () => true,
       () => false,
     );
-  while (!(await answers())) await sleep(100);
+  while (!(await responses())) await sleep(100);
   return engineAt(endpoint);
 }
 
@@ -126,10 +126,10 @@ let loaded: Bundled | undefined;
 
 function bundled(): Bundled {
   if (loaded) return loaded;
-  const folder = mkdtempSync(path.join(tmpdir(), 'client-'));
-  bundleInto(folder, { client: path.join(import.meta.dirname, 'store-client.ts') });
-  const module: Bundled = createRequire(import.meta.url)(path.join(folder, 'client', 'function.cjs'));
-  rmSync(folder, { recursive: true });
+  const directory = mkdtempSync(path.join(tmpdir(), 'client-'));
+  bundleInto(directory, { client: path.join(import.meta.dirname, 'store-client.ts') });
+  const module: Bundled = createRequire(import.meta.url)(path.join(directory, 'client', 'function.cjs'));
+  rmSync(directory, { recursive: true });
   loaded = module;
   return module;
 }

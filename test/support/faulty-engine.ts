@@ -6,8 +6,8 @@ import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/eng
 import { close, listen } from './listening.ts';
 
 /** An answer in place of the server's; the call is not carried out. */
-interface FalseAnswer {
-  readonly kind: 'answer';
+interface FaultyResponse {
+  readonly kind: 'response';
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
@@ -15,25 +15,25 @@ interface FalseAnswer {
 
 /** What goes wrong with a call. */
 export type Fault =
-  | FalseAnswer
+  | FaultyResponse
   /** The connection breaks off, and the call is not carried out. */
   | { readonly kind: 'hangUp' }
   /** The call is carried out, and the connection breaks before or within the answer; or it is a 500. */
-  | { readonly kind: 'lostAnswer' | 'halfAnswer' | 'falseFailure' }
+  | { readonly kind: 'lostResponse' | 'halfResponse' | 'falseFailure' }
   /** No answer comes. */
   | { readonly kind: 'silence' }
   /** From this call on connections are refused. */
   | { readonly kind: 'gone' };
 
 /** The answer of an AWS API to a call that it does not carry out. */
-export const awsFault = (status: number, type: string, message: string): FalseAnswer => ({
-  kind: 'answer',
+export const awsFault = (status: number, type: string, message: string): FaultyResponse => ({
+  kind: 'response',
   status,
   headers: { 'Content-Type': 'application/json', 'x-amzn-ErrorType': type },
   body: JSON.stringify({ __type: type, message }),
 });
 
-export const dynamoDBError = (status: number, type: string): FalseAnswer =>
+export const dynamoDBError = (status: number, type: string): FaultyResponse =>
   awsFault(status, `com.amazonaws.dynamodb.v20120810#${type}`, 'a fault');
 
 export interface Call {
@@ -112,10 +112,10 @@ export class FaultyLink {
     const fault = this.faults(call);
     if (fault?.kind === 'silence') return;
     if (fault?.kind === 'gone') return this.disconnect();
-    if (fault?.kind === 'answer') return answerWith(response, fault);
+    if (fault?.kind === 'response') return respondWith(response, fault);
     if (fault?.kind === 'hangUp') return void response.destroy();
     await this.#carryOut(message, body).then(
-      (answer) => passOn(answer, response, fault?.kind),
+      (reply) => passOn(reply, response, fault?.kind),
       () => response.destroy(),
     );
   }
@@ -124,24 +124,24 @@ export class FaultyLink {
     // A host answers to its own name only.
     const own = { ...headers, host: this.#server.host };
     const message = request(new URL(url, this.#server), { method, headers: own }).end(body);
-    const [answer]: IncomingMessage[] = await once(message, 'response');
-    if (!answer) throw new Error('The server gave no answer');
-    return answer;
+    const [reply]: IncomingMessage[] = await once(message, 'response');
+    if (!reply) throw new Error('The server gave no answer');
+    return reply;
   }
 }
 
-function answerWith(response: ServerResponse, { status, headers, body }: FalseAnswer): void {
+function respondWith(response: ServerResponse, { status, headers, body }: FaultyResponse): void {
   response.writeHead(status, headers).end(body);
 }
 
 /** Passes an answer on to the caller, or what a fault leaves of it. */
-async function passOn(answer: IncomingMessage, response: ServerResponse, fault: Fault['kind'] | undefined) {
-  const body = await buffer(answer);
-  if (fault === 'lostAnswer') response.destroy();
-  else if (fault === 'falseFailure') answerWith(response, dynamoDBError(500, 'InternalServerError'));
+async function passOn(reply: IncomingMessage, response: ServerResponse, fault: Fault['kind'] | undefined) {
+  const body = await buffer(reply);
+  if (fault === 'lostResponse') response.destroy();
+  else if (fault === 'falseFailure') respondWith(response, dynamoDBError(500, 'InternalServerError'));
   else {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    if (fault === 'halfAnswer') response.write(body.subarray(0, body.length / 2), () => response.destroy());
+    response.writeHead(reply.statusCode ?? 502, reply.headers);
+    if (fault === 'halfResponse') response.write(body.subarray(0, body.length / 2), () => response.destroy());
     else response.end(body);
   }
 }

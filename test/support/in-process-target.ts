@@ -201,7 +201,7 @@ export async function shown<Made extends NewToken>(making: Promise<Made>): Promi
 }
 
 /** The name of the token with a label that a key has, and that has no end. */
-export function nameLabelled(record: KeyRecord | undefined, label: string): string {
+export function nameLabeled(record: KeyRecord | undefined, label: string): string {
   const token = Object.values(record?.tokens ?? {}).find((each) => each.label === label && each.until === NEVER);
   return token ? tokenName(token) : label;
 }
@@ -216,7 +216,7 @@ export const commands = {
   'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
   add: (target, id) => shown(addToken(target, id, { label: 'reports', access: 'read' })),
-  end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabelled(subject, MAIN_LABEL)),
+  end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabeled(subject, MAIN_LABEL)),
   suspend: (target, id) => suspendKey(target, id, undefined),
   'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
   resume: (target, id) => resumeKey(target, id),

@@ -33,7 +33,7 @@ export class LocalHost {
       assembly,
       host: '127.0.0.1',
       port: 0,
-      dataFolder: undefined,
+      dataDirectory: undefined,
       sampleData: true,
     };
     return new LocalHost(await startHost({ ...defaults, ...options }, engine && Promise.resolve(engine)));
@@ -54,9 +54,9 @@ export class LocalHost {
 
   /** Everything that functions and gateway have logged so far. */
   get log(): string {
-    const folder = this.host.logFolder;
-    return readdirSync(folder)
-      .map((file) => readFileSync(join(folder, file), 'utf8'))
+    const directory = this.host.logDirectory;
+    return readdirSync(directory)
+      .map((file) => readFileSync(join(directory, file), 'utf8'))
       .join('');
   }
 
@@ -70,9 +70,9 @@ export class LocalHost {
   /** @throws Error where there is a secret in its logs */
   async close(): Promise<void> {
     this.documents.destroy();
-    const { keys, records, logFolder } = this.host;
+    const { keys, records, logDirectory } = this.host;
     const secrets = new Set([...this.issuedKeys, ...Object.values(keys), ...records.apiKeys.map(({ value }) => value)]);
-    const scan = new LogScan(logFolder);
+    const scan = new LogScan(logDirectory);
     await this.host.close();
     scan.expectNoSecrets(secrets);
   }

@@ -97,11 +97,11 @@ export const aRequest = (parts: EventParts = {}): ApiRequest => readRequest(aPro
 export const lambdaContext = { getRemainingTimeInMillis: () => 5_000 } as Context;
 
 /** Invokes a function that answers at once. */
-export async function answerTo<Event, Answer>(
+export async function responseTo<Event, Answer>(
   handler: (event: Event, context: Context) => Promise<Answer | undefined>,
   event: Event,
 ): Promise<Answer> {
-  const answer = await handler(event, lambdaContext);
-  if (answer === undefined) throw new Error('The function took the event for a probe');
-  return answer;
+  const response = await handler(event, lambdaContext);
+  if (response === undefined) throw new Error('The function took the event for a probe');
+  return response;
 }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { RawAnswer } from './documented-api.ts';
+import type { RawResponse } from './documented-api.ts';
 
 /** Sends bytes to a server and returns what it sends back until it closes the connection. */
 export async function exchange(origin: string, bytes: string | Uint8Array): Promise<string> {
@@ -16,7 +16,7 @@ export async function exchange(origin: string, bytes: string | Uint8Array): Prom
 }
 
 /** Reads one HTTP answer. */
-export function parseAnswer(text: string): RawAnswer {
+export function parseResponse(text: string): RawResponse {
   const [head = '', ...body] = text.split('\r\n\r\n');
   const [statusLine = '', ...fields] = head.split('\r\n');
   const headers = new Headers(fields.map((field): [string, string] => splitAt(field, ': ')));

@@ -90,8 +90,8 @@ export class LogScan {
   readonly #links = mkdtempSync(join(tmpdir(), 'pet-store-log-scan-'));
 
   /** Call it before the host is closed. */
-  constructor(logFolder: string) {
-    for (const file of readdirSync(logFolder)) linkSync(join(logFolder, file), join(this.#links, file));
+  constructor(logDirectory: string) {
+    for (const file of readdirSync(logDirectory)) linkSync(join(logDirectory, file), join(this.#links, file));
   }
 
   /** Call it after. @throws Error that names file, line and kind of each secret, and no secret */

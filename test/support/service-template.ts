@@ -18,10 +18,10 @@ type EditableResource = EditableTemplate['Resources'][string];
 type StackName = 'Inventory' | 'ReferenceSite' | 'ReferenceContent';
 
 function fileOf(assembly: string, stack: StackName, stage: AnyStageName): string {
-  const folder = path.join(assembly, `assembly-${stage}`);
+  const directory = path.join(assembly, `assembly-${stage}`);
   const prefix = `${stage.replaceAll('-', '')}${stack}`;
-  const file = readdirSync(folder).find((name) => name.startsWith(prefix) && name.endsWith('.template.json'));
-  return path.join(folder, file ?? stack);
+  const file = readdirSync(directory).find((name) => name.startsWith(prefix) && name.endsWith('.template.json'));
+  return path.join(directory, file ?? stack);
 }
 
 /** The template of one stack in a cloud assembly. */
@@ -65,8 +65,8 @@ export function resourceOf(template: EditableTemplate, type: string, id = ''): [
 }
 
 /** Replaces the template of one stage's API in an assembly. */
-export function writeTemplate(folder: string, stage: StageName, template: EditableTemplate): void {
-  writeFileSync(fileOf(folder, 'Inventory', stage), JSON.stringify(template));
+export function writeTemplate(directory: string, stage: StageName, template: EditableTemplate): void {
+  writeFileSync(fileOf(directory, 'Inventory', stage), JSON.stringify(template));
 }
 
 /** The resources of a stage's API by their names, such as `FunctionsGetPet`. */

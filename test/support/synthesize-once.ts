@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settingsOf, type StageSettings, stages } from '../../infra/stages.ts';
 
-const FOLDER_VARIABLE = 'SYNTHESIZED_SERVICE';
+const DIRECTORY_VARIABLE = 'SYNTHESIZED_SERVICE';
 /** It takes some seconds, and many more on a machine that is busy. */
-const LONGEST_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const root = join(import.meta.dirname, '../..');
 const certificate = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/6f3a2c1e`;
@@ -73,17 +73,17 @@ const script = `
  * tests, and suites that do not need it do not wait for it. It ends with this process.
  */
 export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> = variants): void {
-  const folder = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
+  const directory = mkdtempSync(join(tmpdir(), 'pet-store-tests-'));
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS|CDK)_/.test(name)));
-  const args = ['--input-type=module', '--eval', script, root, folder, JSON.stringify(made)];
-  const stdio = ['ignore', 'ignore', openSync(join(folder, 'messages'), 'w')] as const;
+  const args = ['--input-type=module', '--eval', script, root, directory, JSON.stringify(made)];
+  const stdio = ['ignore', 'ignore', openSync(join(directory, 'messages'), 'w')] as const;
   const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
   child.unref();
   process.once('exit', () => {
     child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
-  process.env[FOLDER_VARIABLE] = join(folder, 'service');
+  process.env[DIRECTORY_VARIABLE] = join(directory, 'service');
 }
 
 /**
@@ -91,13 +91,13 @@ export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> =
  * alone have, once it is there. Read only. A process that is no suite makes its own at the first call.
  */
 export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {
-  if (process.env[FOLDER_VARIABLE] === undefined) synthesizeForAllSuites({});
-  const folder = join(process.env[FOLDER_VARIABLE] ?? '', '..');
-  const deadline = performance.now() + LONGEST_MS;
-  while (!existsSync(join(folder, `made-${variant}`))) {
-    if (existsSync(join(folder, 'failed')) || performance.now() > deadline)
-      throw new Error(`The synthesis has failed: ${readFileSync(join(folder, 'messages'), 'utf8')}`);
+  if (process.env[DIRECTORY_VARIABLE] === undefined) synthesizeForAllSuites({});
+  const directory = join(process.env[DIRECTORY_VARIABLE] ?? '', '..');
+  const deadline = performance.now() + TIMEOUT_MS;
+  while (!existsSync(join(directory, `made-${variant}`))) {
+    if (existsSync(join(directory, 'failed')) || performance.now() > deadline)
+      throw new Error(`The synthesis has failed: ${readFileSync(join(directory, 'messages'), 'utf8')}`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   }
-  return join(folder, variant);
+  return join(directory, variant);
 }

@@ -9,7 +9,7 @@ import { safeNumberSchema } from '../../shared/item-attributes.ts';
 import { STORE_ID } from '../../shared/stores/sorted-table.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../shared/key-registry/key-table.ts';
-import { tokenEntry, type TokenOrder } from '../../shared/key-registry/key-tokens.ts';
+import { tokenEntry, type AddTokenParams } from '../../shared/key-registry/key-tokens.ts';
 import type { Limiter } from '../../shared/keys/limiter.ts';
 import { generateToken, parseToken, type Token } from '../../shared/keys/token.ts';
 import { int64 } from './int64.ts';
@@ -121,7 +121,7 @@ export class KeysTable extends Table {
   }
 
   /** Adds a token to a key, even one that has ended. */
-  async addToken(key: KeyRecord, order: TokenOrder): Promise<Token> {
+  async addToken(key: KeyRecord, order: AddTokenParams): Promise<Token> {
     const text = generateToken(key.recordId);
     const now = await this.read(key);
     await this.issue({ ...now, tokens: { ...now.tokens, ...tokenEntry(text, order, 0) } });

@@ -3,14 +3,14 @@ import { Writable } from 'node:stream';
 import { AdminError } from '../admin-error.ts';
 import { visible } from '../text-format.ts';
 
-/** @throws AdminError where the answer is no, or standard input is no terminal */
+/** @throws AdminError where the reply is no, or standard input is no terminal */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new AdminError(`${question} Say --yes to go on without being asked.`);
-  const answer = await ask(`${visible(question)} (y/N) `);
+  const reply = await ask(`${visible(question)} (y/N) `);
   // The message that follows begins a line of its own.
-  if (answer === undefined) process.stderr.write('\n');
-  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new AdminError('Nothing was changed.');
+  if (reply === undefined) process.stderr.write('\n');
+  if (!/^y(es)?$/i.test(reply?.trim() ?? '')) throw new AdminError('Nothing was changed.');
 }
 
 /**

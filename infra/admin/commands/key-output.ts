@@ -9,7 +9,7 @@ import type { NewToken } from '../keys/new-token.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
 import { list, styled, table } from './output.ts';
 
-const colours = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
+const colors = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
 
 /** A new token, this once, with a request that works. */
 export function newTokenText(token: NewToken, baseUrl: string): string {
@@ -32,7 +32,7 @@ export function keyText(view: KeyView): string {
     Id: view.id,
     Name: view.name,
     Plan: plans[view.plan].title,
-    State: styled(colours[view.state], stateText(view)),
+    State: styled(colors[view.state], stateText(view)),
     Created: formatTime(view.created),
     'Last used': timeOrNever(view.lastUsed),
     Expires: timeOrNever(view.expires),
@@ -65,7 +65,7 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
         ? `${view.name} (${view.created.slice(0, 10)})`
         : view.name,
       view.plan,
-      styled(colours[view.state], shortState(view)),
+      styled(colors[view.state], shortState(view)),
       timeOrNever(view.lastUsed).replace(' UTC', ''),
       `${formatNumber(view.usedToday)}/${formatNumber(view.perDay)}`,
     ]),

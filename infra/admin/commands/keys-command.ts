@@ -4,7 +4,7 @@ import { planIds } from '../../../shared/keys/plans.ts';
 import { withoutTokens } from '../../../shared/keys/token.ts';
 import { AdminError, failureText } from '../admin-error.ts';
 import { type Inputs, inputs } from '../inputs.ts';
-import { createAction, isClosed, type KeyAction, keyActions } from '../key-actions.ts';
+import { createAction, isSuspendedOrDisabled, type KeyAction, keyActions } from '../key-actions.ts';
 import { foundTokenText } from '../key-sentences.ts';
 import { findRecord } from '../keys/find-key.ts';
 import { findToken, type KeySelection, listKeys, showKey, stateFilters } from '../keys/key-view.ts';
@@ -52,19 +52,20 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
   keys.command(name).description(description).argument('<key>', KEY_ARGUMENT);
 
 function addAction(command: Command, action: KeyAction): void {
+  if (action.alias !== undefined) command.alias(action.alias);
   for (const name of action.inputs) {
     const option = optionOf(name, action.defaults?.[name]);
     command.addOption(action.allOptional ? option.makeOptionMandatory(false) : option);
   }
-  if (action.asks) command.option('--yes', 'do not ask', false);
+  if (action.confirmation) command.option('--yes', 'do not ask', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
-    const id = action.asks && !yes ? await confirmedId(target, action, values, key) : key;
+    const id = action.confirmation && !yes ? await confirmedId(target, action, values, key) : key;
     const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
       throw failureOf(error, action);
     });
     if (token) return tokenOutcome(token, target, message, action);
-    if (!view || !isClosed(view)) return { value: view, text: message };
+    if (!view || !isSuspendedOrDisabled(view)) return { value: view, text: message };
     const resume = `To let it in again: npm run admin -- keys resume ${view.id}`;
     return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
   });
@@ -77,9 +78,14 @@ function parseSearch(text: string): string {
 }
 
 /** Asks about what cannot be taken back. @returns the id of the key: another may get its name meanwhile */
-async function confirmedId(target: Target, { title, asks }: KeyAction, values: Inputs, key: string): Promise<string> {
+async function confirmedId(
+  target: Target,
+  { title, confirmation }: KeyAction,
+  values: Inputs,
+  key: string,
+): Promise<string> {
   const view = await showKey(target, key);
-  const effect = asks?.(view, values);
+  const effect = confirmation?.(view, values);
   if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${target.place}? ${effect}`);
   return view.id;
 }
@@ -108,8 +114,8 @@ function tokenOutcome(token: NewToken, { baseUrl }: Target, message: string, act
 }
 
 /** A failure of an action, in words that say what running it again comes to; a fault of the program as it is. */
-function failureOf(error: unknown, { again }: KeyAction, consequence = ''): unknown {
-  const reason = failureText(error, 'run the same command again', again);
+function failureOf(error: unknown, { retryEffect }: KeyAction, consequence = ''): unknown {
+  const reason = failureText(error, 'run the same command again', retryEffect);
   return reason === undefined ? error : new AdminError(...`${consequence}${reason}`.split('\n'));
 }
 

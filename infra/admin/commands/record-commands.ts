@@ -33,7 +33,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .description(`writes all ${kind.names[1]} to a file that the import reads`)
     .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
   onService(toFile, async (find, _, argument) => {
-    const file = whereTheUserIs(argument);
+    const file = fromUserDirectory(argument);
     const { count, message } = await withProgress('Reading', (show) => exportRecords(file, kind, find, show));
     return { value: { exported: count, file }, text: message };
   });
@@ -49,7 +49,7 @@ export async function importFile<Entry>(
   { dryRun, yes }: ImportOptions,
   file: string,
 ): Promise<Outcome> {
-  const source = { name: file, open: () => createReadStream(whereTheUserIs(file)) };
+  const source = { name: file, open: () => createReadStream(fromUserDirectory(file)) };
   const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
   const { counts, largest, write } = preview;
   const lines = [countsText(counts), ...(largest.length > 0 ? ['Largest changes:', ...largest] : [])];
@@ -69,4 +69,4 @@ export async function importFile<Entry>(
 }
 
 /** npm starts the command in the root of the repository, wherever the user is. */
-const whereTheUserIs = (file: string): string => resolve(process.env['INIT_CWD'] ?? '', file);
+const fromUserDirectory = (file: string): string => resolve(process.env['INIT_CWD'] ?? '', file);

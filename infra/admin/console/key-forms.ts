@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
-import { type Done, type KeyAction, keyActions } from '../key-actions.ts';
+import { type ActionResult, type KeyAction, keyActions } from '../key-actions.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
 import { counted, formatTime, timeOrNever } from '../text-format.ts';
 import { facts, field, type Field, hidden, type Html, markup, nothingSent, sentence, type Sent } from './markup.ts';
@@ -36,7 +36,9 @@ export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string
     return markup`<section class="card"><h3>${title}</h3><p>${sentence(effect)}</p>
 ${site.form(`/keys/${view.id}/${name}`, button, inputs)}</section>`;
   };
-  const fitting = Object.entries(keyActions).filter(([, { suits }]) => view.state !== 'revoked' && suits(view));
+  const fitting = Object.entries(keyActions).filter(
+    ([, { isApplicable }]) => view.state !== 'revoked' && isApplicable(view),
+  );
   return [false, true].map((isDanger) => fitting.filter(([name]) => dangers.has(name) === isDanger).map(card));
 }
 
@@ -49,7 +51,7 @@ export function addKeyForms(
   app: Hono,
   site: Site,
   show: (c: Context, sent: Sent, sentTo: string) => Promise<Response>,
-  showDone: (c: Context, done: Done, path: string) => Promise<Response>,
+  showDone: (c: Context, done: ActionResult, path: string) => Promise<Response>,
 ): void {
   const { target, base } = site;
   for (const [name, action] of Object.entries(keyActions)) {
@@ -59,7 +61,7 @@ export function addKeyForms(
       const values = parseInputs(action, texts);
       if (texts['confirmed'] === undefined) {
         const view = await showKey(target, id);
-        const effect = action.asks?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);
+        const effect = action.confirmation?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);
         const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
         if (effect !== undefined)
           return site.show(c, page, question(site, view, action, `/keys/${id}/${name}`, texts, effect));

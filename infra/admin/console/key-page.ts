@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { awsReason } from '../admin-error.ts';
-import { createAction, type Done } from '../key-actions.ts';
+import { createAction, type ActionResult } from '../key-actions.ts';
 import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../key-sentences.ts';
 import { findRecord } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
@@ -79,7 +79,7 @@ ${typeof shown === 'string' ? shown : table('Latest changes', ['When', 'Who', 'W
 
 /** `/keys/new`. */
 export function addNewKeyPage(app: Hono, site: Site): void {
-  const { title, effect, inputs, run, again } = createAction;
+  const { title, effect, inputs, run, retryEffect } = createAction;
   const showForm = (c: Context, sent = nothingSent): Response | Promise<Response> => {
     const fields = inputs.map((name) => field('create', fieldOf(name), sent));
     const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
@@ -93,12 +93,12 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
     '/keys/new',
     async (c, texts) => showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys'),
     showForm,
-    again,
+    retryEffect,
   );
 }
 
 /** Shows what was done: the new token in the answer to its form, and nowhere else; a message on another page. */
-async function showDone(c: Context, site: Site, { token, message }: Done, path: string): Promise<Response> {
+async function showDone(c: Context, site: Site, { token, message }: ActionResult, path: string): Promise<Response> {
   // A page that is on its way counts as shown: of what its reader has seen, no server knows.
   await token?.confirmShown();
   if (!token) return site.redirect(c, path, message);

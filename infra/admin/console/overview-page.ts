@@ -10,7 +10,7 @@ import { usagePictures } from './usage-picture.ts';
 
 /** From this part of a limit on, a key is shown as close to it. */
 const CLOSE = 0.8;
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** `/overview`: what the keys do at this moment, who is close to a limit, and who is on which plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
@@ -22,7 +22,7 @@ export function addOverviewPage(app: Hono, site: Site): void {
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
-${keyListHtml('Keys close to a limit', close.slice(0, MOST_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
+${keyListHtml('Keys close to a limit', close.slice(0, MAX_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
 <h2>Plans</h2>${planTable(views)}</section>${usage}`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });

@@ -1,4 +1,4 @@
-import { apply, lookAt } from '../../../shared/key-registry/apply.ts';
+import { apply, readLive } from '../../../shared/key-registry/apply.ts';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import {
@@ -39,7 +39,7 @@ export async function changeKey(
   if (found.unappliedSince === LOOK_FIRST && found.keyId === undefined) await syncNow(target);
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
-    const live = await lookAt(target, record);
+    const live = await readLive(target, record);
     if (!live && record.keyId !== undefined) throw notFound(record.keyId);
     const wasApplied = takesEdits(record);
     const edit = editOf(record, live);

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { REMEMBERED_MS } from '../../../shared/keys/remembered-key.ts';
+import { REFUSAL_CACHE_TTL_MS } from '../../../shared/keys/cached-key.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
-const MAX_TRIES = 20;
+const MAX_ATTEMPTS = 20;
 
 /** For clocks that differ, and requests that are on their way. */
 const MARGIN_MS = 500;
@@ -58,16 +58,17 @@ export async function readRecord({ keyTable }: Target, recordId: string): Promis
 
 /** @param attempt returns undefined where another was faster */
 export async function untilDone<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts++) {
     const result = await attempt();
     if (result !== undefined) return result;
-    if (tries > 1) await sleep(Math.random() * 50 * tries);
+    if (attempts > 1) await sleep(Math.random() * 50 * attempts);
   }
   throw new AdminError('The key is being changed by others all the time. Run the command again.');
 }
 
 /** Waits until no execution environment refuses a key by its old state: each caches refusals for up to 1 s. */
-export const waitOutMemory = ({ pause }: Pick<Target, 'pause'>): Promise<void> => pause(REMEMBERED_MS + MARGIN_MS);
+export const waitForRefusalCacheExpiry = ({ pause }: Pick<Target, 'pause'>): Promise<void> =>
+  pause(REFUSAL_CACHE_TTL_MS + MARGIN_MS);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);
 

@@ -8,7 +8,7 @@ import type { Target } from '../target.ts';
 import { applyChange } from './change-key.ts';
 import { confirmation, type NewToken, newToken } from './new-token.ts';
 
-export interface KeyOrder {
+export interface CreateKeyParams {
   readonly name: string;
   readonly plan: PlanId;
   readonly limits: Limits;
@@ -19,8 +19,8 @@ export interface KeyOrder {
 }
 
 /** Issues a key with one token. Its record comes first, its token pending until shown; API Gateway is next. */
-export async function createKey(target: Target, order: KeyOrder): Promise<NewToken> {
-  const { name, plan, limits, access, expiresAtMs } = order;
+export async function createKey(target: Target, params: CreateKeyParams): Promise<NewToken> {
+  const { name, plan, limits, access, expiresAtMs } = params;
   await usagePlanIdOf(target, plan);
   const token = generateToken();
   const recordId = parseToken(token)?.recordId ?? '';

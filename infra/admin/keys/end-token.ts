@@ -1,4 +1,4 @@
-import { AT_ONCE, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { IMMEDIATELY, withEnd, workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { idOf, type KeyRecord, tokenName } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -18,7 +18,7 @@ export async function endToken(target: Target, key: string, name: string): Promi
     }
     // A token that was never shown has no user.
     const hasOthers = working.some((token) => token !== ending && !token.pending);
-    if (hasOthers) return { tokens: withEnd(now.tokens, [ending.hash], AT_ONCE) };
+    if (hasOthers) return { tokens: withEnd(now.tokens, [ending.hash], IMMEDIATELY) };
     throw new AdminError(
       `${name} is the only token of the key ${idOf(now)}. To end the key: npm run admin -- keys revoke ${idOf(now)}`,
     );

@@ -6,7 +6,7 @@ import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeKey } from './change-key.ts';
-import { changeRecord, removedError, reportUnapplied, untilDone, waitOutMemory } from './change-record.ts';
+import { changeRecord, removedError, reportUnapplied, untilDone, waitForRefusalCacheExpiry } from './change-record.ts';
 import { findKey } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
@@ -34,20 +34,20 @@ export async function suspendKey(target: Target, key: string, forMs?: number, re
 export interface Resumption {
   readonly view: KeyView;
   /** Whether it was closed before. */
-  readonly wasClosed: boolean;
+  readonly wasBlocked: boolean;
 }
 
 /** Lets a suspended key in again, whatever suspended it. What is closed while this goes on stays closed. */
 export async function resumeKey(target: Target, key: string): Promise<Resumption> {
-  let [isRead, wasClosed] = [false, false];
+  let [isRead, wasBlocked] = [false, false];
   const resumed = await changeKey(target, await findKey(target, key), (now) => {
     if (isRead) throw changedMeanwhile(idOf(now));
     isRead = true;
-    wasClosed = !now.enabled || now.suspendedUntil > Date.now();
-    return wasClosed ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
+    wasBlocked = !now.enabled || now.suspendedUntil > Date.now();
+    return wasBlocked ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
   });
-  if (wasClosed) await waitOutMemory(target);
-  return { view: keyView(resumed), wasClosed };
+  if (wasBlocked) await waitForRefusalCacheExpiry(target);
+  return { view: keyView(resumed), wasBlocked };
 }
 
 const changedMeanwhile = (id: string): AdminError =>
@@ -67,7 +67,7 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
     ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
     minuteRefused: 0,
   }));
-  await waitOutMemory(target);
+  await waitForRefusalCacheExpiry(target);
   return keyView(moved);
 }
 
@@ -87,7 +87,7 @@ export async function editKey(target: Target, key: string, { name, expires }: Ke
   const edited = await changeKey(target, await findKey(target, key), (now) =>
     differences(now, { name: name ?? now.name, expiresAtMs: endOf(expires ?? now.expiresAtMs) }),
   );
-  if (expires !== undefined) await waitOutMemory(target);
+  if (expires !== undefined) await waitForRefusalCacheExpiry(target);
   return keyView(edited);
 }
 

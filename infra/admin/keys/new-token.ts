@@ -1,11 +1,11 @@
 import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import {
-  hasRoom,
+  hasRemainingQuota,
   MAX_TOKENS,
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
-  type TokenOrder,
-  tokensLabelled,
+  type AddTokenParams,
+  tokensLabeled,
   withShown,
   withToken,
 } from '../../../shared/key-registry/key-tokens.ts';
@@ -14,7 +14,7 @@ import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.t
 import { workingToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
-import { changeRecord, reportUnapplied, waitOutMemory } from './change-record.ts';
+import { changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-record.ts';
 import { findKey } from './find-key.ts';
 
 /** A token that was just made, with its key. It is shown once: neither API Gateway nor the keys table has it. */
@@ -52,7 +52,7 @@ export function confirmation(
 }
 
 /** The change that adds a pending token. @throws AdminError where tokens that work on after a rotation leave no room */
-export function addition(record: KeyRecord, token: string, order: TokenOrder, since = Date.now()): KeyChange {
+export function addition(record: KeyRecord, token: string, order: AddTokenParams, since = Date.now()): KeyChange {
   const tokens = withToken(record, tokenEntry(token, { ...order, pending: true }, since), Date.now());
   if (Object.keys(tokens).length <= MAX_TOKENS_WITH_GRACE) return { tokens };
   throw new AdminError(
@@ -84,7 +84,7 @@ export function checkOpen(record: KeyRecord): void {
     throw new AdminError(`The key ${idOf(record)} is suspended. Resume it first.`);
 }
 
-export type TokenAddition = TokenOrder & Pick<TokenRecord, 'label' | 'access'>;
+export type TokenAddition = AddTokenParams & Pick<TokenRecord, 'label' | 'access'>;
 
 /** Adds a token to a key, under the key's one exact limit. Until it has been shown, the same command replaces it. */
 export async function addToken(target: Target, key: string, order: TokenAddition): Promise<NewToken> {
@@ -93,15 +93,15 @@ export async function addToken(target: Target, key: string, order: TokenAddition
   const { label } = order;
   const record = await changeRecord(target, known, (now) => {
     checkOpen(now);
-    const { current, pending } = tokensLabelled(now, label, Date.now());
+    const { current, pending } = tokensLabeled(now, label, Date.now());
     if (current)
       throw new AdminError(
         `The key ${idOf(now)} has a token ${label} already. Choose another label, or rotate that one.`,
       );
-    if (!pending && !hasRoom(now, Date.now()))
+    if (!pending && !hasRemainingQuota(now, Date.now()))
       throw new AdminError(`The key ${idOf(now)} has ${MAX_TOKENS} tokens, and can have no more. End one first.`);
     return addition(now, token, order);
   });
-  await waitOutMemory(target);
+  await waitForRefusalCacheExpiry(target);
   return newToken(token, reportUnapplied(target, record), confirmation(target, record, token));
 }

@@ -28,7 +28,7 @@ const assetManifestSchema = v.object({
 export interface SynthesizedStack {
   readonly name: string;
   readonly template: unknown;
-  readonly assetFolders: ReadonlyMap<string, string>;
+  readonly assetDirectories: ReadonlyMap<string, string>;
 }
 
 /**
@@ -36,29 +36,29 @@ export interface SynthesizedStack {
  *
  * @throws HostError where the assembly has no such stack
  */
-export function readAssembly(folder: string, stage: StageName = LOCAL_STAGE): SynthesizedStack {
-  const stageFolder = join(folder, `assembly-${stage}`);
-  const { artifacts } = readJson(join(stageFolder, 'manifest.json'), manifestSchema);
+export function readAssembly(directory: string, stage: StageName = LOCAL_STAGE): SynthesizedStack {
+  const stageDirectory = join(directory, `assembly-${stage}`);
+  const { artifacts } = readJson(join(stageDirectory, 'manifest.json'), manifestSchema);
   const name = stackNameOf(stage);
   const [id, stack] = Object.entries(artifacts).find(([, { properties }]) => properties.stackName === name) ?? [];
   const templateFile = stack?.properties.templateFile;
   const assetManifest = artifacts[`${id}.assets`]?.properties.file;
   if (templateFile === undefined || assetManifest === undefined) {
-    throw new HostError(`The cloud assembly ${folder} has no stack ${name}`);
+    throw new HostError(`The cloud assembly ${directory} has no stack ${name}`);
   }
   return {
     name,
-    template: readJson(join(stageFolder, templateFile), v.unknown()),
-    assetFolders: readAssetFolders(join(stageFolder, assetManifest), stageFolder),
+    template: readJson(join(stageDirectory, templateFile), v.unknown()),
+    assetDirectories: readAssetDirectories(join(stageDirectory, assetManifest), stageDirectory),
   };
 }
 
-function readAssetFolders(manifestFile: string, baseFolder: string): Map<string, string> {
+function readAssetDirectories(manifestFile: string, baseDirectory: string): Map<string, string> {
   const { files } = readJson(manifestFile, assetManifestSchema);
-  const folders = Object.values(files).flatMap(({ source, destinations }) =>
-    Object.values(destinations).map(({ objectKey }) => [objectKey, resolve(baseFolder, source.path)] as const),
+  const directories = Object.values(files).flatMap(({ source, destinations }) =>
+    Object.values(destinations).map(({ objectKey }) => [objectKey, resolve(baseDirectory, source.path)] as const),
   );
-  return new Map(folders);
+  return new Map(directories);
 }
 
 function readJson<Schema extends v.GenericSchema>(file: string, schema: Schema): v.InferOutput<Schema> {

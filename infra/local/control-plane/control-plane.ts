@@ -13,14 +13,14 @@ export interface ControlPlaneCall {
   readonly body: string | undefined;
 }
 
-export interface ControlPlaneAnswer {
+export interface ControlPlaneResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; empty where there is none. */
   readonly body: string;
 }
 
-export type ControlPlane = (call: ControlPlaneCall) => Promise<ControlPlaneAnswer>;
+export type ControlPlane = (call: ControlPlaneCall) => Promise<ControlPlaneResponse>;
 
 /** The status of a success, by its method. */
 const statuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
@@ -47,12 +47,12 @@ export function createControlPlane(records: GatewayRecords, changed: () => void)
         changed();
       }
       const ofTags = call.path.startsWith('/tags') && call.method !== 'GET';
-      return answer(ofTags ? 204 : (statuses[call.method] ?? 200), result);
+      return respond(ofTags ? 204 : (statuses[call.method] ?? 200), result);
     } catch (error) {
-      if (error instanceof ControlPlaneError) return answer(error.status, { message: error.message }, error.type);
+      if (error instanceof ControlPlaneError) return respond(error.status, { message: error.message }, error.type);
       // A fault of the host, such as a disk that is full.
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-      return answer(500, { message: 'Internal server error' }, 'InternalFailure');
+      return respond(500, { message: 'Internal server error' }, 'InternalFailure');
     }
   };
 }
@@ -90,7 +90,7 @@ function decoded(part: string): string {
   }
 }
 
-function answer(status: number, body: unknown, errorType?: string): ControlPlaneAnswer {
+function respond(status: number, body: unknown, errorType?: string): ControlPlaneResponse {
   const headers = { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID() };
   const ofError = errorType === undefined ? {} : { 'x-amzn-ErrorType': errorType };
   return { status, headers: { ...headers, ...ofError }, body: body === undefined ? '' : JSON.stringify(body) };

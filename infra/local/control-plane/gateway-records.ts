@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
 import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
-import { makeFolder, stateFile, unusable } from '../data-folder.ts';
+import { makeDirectory, stateFile, unusable } from '../data-directory.ts';
 import { writeNotice } from '../host-error.ts';
 
 /** How long counts may wait until they are written: what a host that is killed loses at most. */
@@ -89,14 +89,14 @@ export class GatewayRecords {
   }
 
   /** The records in a data folder; in memory without one. @throws HostError where the folder cannot be used */
-  static open(dataFolder: string | undefined): GatewayRecords {
-    if (dataFolder === undefined) return GatewayRecords.inMemory();
-    const file = stateFile(makeFolder(dataFolder, ''));
+  static open(dataDirectory: string | undefined): GatewayRecords {
+    if (dataDirectory === undefined) return GatewayRecords.inMemory();
+    const file = stateFile(makeDirectory(dataDirectory, ''));
     const records = new GatewayRecords(file);
     try {
       if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
     } catch (error) {
-      throw unusable(dataFolder, `its gateway.json is broken or of another version (${messageOf(error)})`);
+      throw unusable(dataDirectory, `its gateway.json is broken or of another version (${messageOf(error)})`);
     }
     return records;
   }

@@ -7,7 +7,7 @@ import { createEngineServer, everything } from './engine-server.ts';
 
 export interface DynaliteSettings {
   /** Folder of the store; in memory without one. */
-  readonly folder: string | undefined;
+  readonly directory: string | undefined;
   readonly mustExist: boolean;
   /** By which the host itself calls the engine, and may do everything. */
   readonly callPath: string;

@@ -11,17 +11,17 @@ import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
 import { messageOf } from '../../../shared/log.ts';
 import { type Grant, refusalOf } from './access.ts';
-import { rememberParsed } from './remember-parsed.ts';
+import { cacheParsed } from './cache-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';
 
 /** What {@link patchedDynalite} replaces. */
 const { checkConditional, create } = db;
-for (const parser of [conditionParser, projectionParser, updateParser]) rememberParsed(parser);
+for (const parser of [conditionParser, projectionParser, updateParser]) cacheParsed(parser);
 
 /** What a caller may do, by its path; a call with another path is refused. */
 export interface EngineServerOptions {
   /** Of the store; in memory without one. */
-  readonly folder?: string | undefined;
+  readonly directory?: string | undefined;
   /** Whether a store that is not there is an error, and no reason to begin one. */
   readonly mustExist?: boolean;
   readonly callers?: ReadonlyMap<string, readonly Grant[]>;
@@ -38,11 +38,11 @@ export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] 
  * @throws where the store cannot be opened, such as one that another process has open
  */
 export async function createEngineServer({
-  folder,
+  directory,
   mustExist = false,
   callers = new Map([['/', everything]]),
 }: EngineServerOptions = {}): Promise<Server> {
-  const { server, store } = patchedDynalite(folder);
+  const { server, store } = patchedDynalite(directory);
   await store.db.open({ createIfMissing: !mustExist });
   await dropUnfinishedTables(store);
   const transact = transactWriteItems(store, writeOneAtATime(store));
@@ -53,7 +53,7 @@ export async function createEngineServer({
     const refusal = grants === everything ? undefined : refusalOf(grants, operation, body.toString());
     if (refusal !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: refusal });
     if (operation === 'TransactWriteItems') {
-      return void answer(response, () => transact(JSON.parse(body.toString())));
+      return void respond(response, () => transact(JSON.parse(body.toString())));
     }
     // dynalite would let a page of any origin read its answers.
     delete headers.origin;
@@ -77,7 +77,7 @@ export async function createEngineServer({
  * them: the check of a condition, whose failure brings the old item where the request asks for it, and the making of
  * the store, which transactions use too.
  */
-function patchedDynalite(folder: string | undefined): { server: Server; store: Store } {
+function patchedDynalite(directory: string | undefined): { server: Server; store: Store } {
   for (const { types } of [putItem, updateItem, deleteItem]) {
     types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
   }
@@ -87,7 +87,7 @@ function patchedDynalite(folder: string | undefined): { server: Server; store: S
     if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
   };
-  const path = folder === undefined ? {} : { path: folder };
+  const path = directory === undefined ? {} : { path: directory };
   const store = create({ ...path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   closeIterators(store);
   db.create = () => store;
@@ -143,7 +143,7 @@ function closeIterators({ db: level }: Store): void {
   }
 }
 
-async function answer(response: ServerResponse, call: () => Promise<object>): Promise<void> {
+async function respond(response: ServerResponse, call: () => Promise<object>): Promise<void> {
   try {
     send(response, 200, await call());
   } catch (error) {

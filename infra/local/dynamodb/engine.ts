@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../shared/log.ts';
 import { compileCache } from '../compile-cache.ts';
-import { makeFolder, openDataFolder, stateFile, unusable } from '../data-folder.ts';
+import { makeDirectory, openDataDirectory, stateFile, unusable } from '../data-directory.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -24,11 +24,11 @@ export interface Engine {
  * @param folder the data folder; in memory without one
  * @throws HostError where the folder cannot be used
  */
-export async function startEmbeddedEngine(folder: string | undefined): Promise<Engine> {
-  if (folder !== undefined) openDataFolder(folder);
+export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
+  if (directory !== undefined) openDataDirectory(directory);
   const settings: DynaliteSettings = {
-    folder: folder === undefined ? undefined : makeFolder(folder, 'dynamodb'),
-    mustExist: folder !== undefined && existsSync(stateFile(folder)),
+    directory: directory === undefined ? undefined : makeDirectory(directory, 'dynamodb'),
+    mustExist: directory !== undefined && existsSync(stateFile(directory)),
     callPath: `/${randomBytes(32).toString('hex')}/`,
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
@@ -43,11 +43,11 @@ export async function startEmbeddedEngine(folder: string | undefined): Promise<E
   ]);
   if (!message || 'reason' in message) {
     await worker.terminate();
-    throw unusable(folder ?? 'in memory', message?.reason ?? 'the engine gave no reason');
+    throw unusable(directory ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
   // dynalite throws what its store cannot read or write. Without its database the host cannot go on.
   worker.on('error', (error: Error) => {
-    throw unusable(folder ?? 'in memory', error.message);
+    throw unusable(directory ?? 'in memory', error.message);
   });
   const endpoint = new URL(settings.callPath, `http://127.0.0.1:${message.port}`);
   return {

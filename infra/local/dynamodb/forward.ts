@@ -21,9 +21,9 @@ export async function forwardToEngine(
   try {
     // What fails here fails the call. It ends only after the whole answer, which nothing would read meanwhile.
     pipeline(message, call).catch(() => undefined);
-    const [answer]: IncomingMessage[] = await once(call, 'response');
-    response.writeHead(answer?.statusCode ?? 502, answer?.headers);
-    if (answer) await pipeline(answer, response);
+    const [upstream]: IncomingMessage[] = await once(call, 'response');
+    response.writeHead(upstream?.statusCode ?? 502, upstream?.headers);
+    if (upstream) await pipeline(upstream, response);
   } catch (error) {
     if (response.headersSent) response.destroy();
     else response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(unavailable(error));

@@ -84,7 +84,7 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
   if (new Set(staged.keys).size < staged.keys.length) {
     throw db.validationError('Transaction request cannot include multiple operations on one item');
   }
-  if (reasons.some((reason) => reason !== NONE)) throw cancelled(reasons);
+  if (reasons.some((reason) => reason !== NONE)) throw canceled(reasons);
   // One batch of LevelDB is atomic, also where the process is killed meanwhile.
   await store.db.batch(staged.writes);
   return { ConsumedCapacity };
@@ -123,7 +123,7 @@ function cancellationReason(error: unknown): CancellationReason {
   throw error;
 }
 
-function cancelled(CancellationReasons: readonly CancellationReason[]): ApiError {
+function canceled(CancellationReasons: readonly CancellationReason[]): ApiError {
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
   return Object.assign(new Error(message), {

@@ -26,7 +26,7 @@ const resultSchema = v.object({
 });
 
 /** How long it may take, waiting included. */
-const LONGEST_MS = 29_000;
+const TIMEOUT_MS = 29_000;
 
 /** What the authorizer says of a request that it lets through. */
 export interface Authorization {
@@ -47,7 +47,7 @@ export async function callAuthorizer(
   methodArn: string,
   variables: ContextVariables,
 ): Promise<Authorization> {
-  const result = await invokeWithin(lambda, JSON.stringify({ type: 'REQUEST', methodArn, ...event }), LONGEST_MS)
+  const result = await invokeWithin(lambda, JSON.stringify({ type: 'REQUEST', methodArn, ...event }), TIMEOUT_MS)
     .then((text) => v.parse(resultSchema, JSON.parse(text)))
     .catch((error: unknown) => {
       if (error instanceof v.ValiError) {

@@ -1,6 +1,6 @@
 import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
-import type { GatewayAnswer, HeaderFields } from './messages.ts';
+import type { GatewayHttpResponse, HeaderFields } from './messages.ts';
 
 /** The types of errors that this gateway makes by itself. */
 export const gatewayErrorTypes = [
@@ -71,7 +71,7 @@ export class GatewayResponses {
     for (const type of gatewayErrorTypes) this.#of(type);
   }
 
-  render({ type, message }: GatewayError, variables: ContextVariables): GatewayAnswer {
+  render({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse {
     variables.set({ message, messageString: JSON.stringify(message), responseType: type }, 'error');
     const { status, headers, template } = this.#of(type);
     const mapped = headers.flatMap(([header, valueOf]): HeaderFields => {

@@ -3,8 +3,8 @@ import { FunctionError, timeOutMs } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { DELIMITER } from '../lambda/response-stream.ts';
 import { GatewayError } from './gateway-responses.ts';
-import type { GatewayAnswer } from './messages.ts';
-import { answerOf, malformed } from './proxy-result.ts';
+import type { GatewayHttpResponse } from './messages.ts';
+import { responseOf, malformed } from './proxy-result.ts';
 
 /** The metadata and the delimiter after it must be within so many bytes (API Gateway developer guide). */
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -15,9 +15,13 @@ const MAX_METADATA_BYTES = 16 * 1024;
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
-export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number): Promise<GatewayAnswer> {
+export async function integrate(
+  lambda: LambdaFunction,
+  event: string,
+  timeoutMs: number,
+): Promise<GatewayHttpResponse> {
   try {
-    return answerOf(lambda.name, await invokeWithin(lambda, event, timeoutMs));
+    return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs));
   } catch (error) {
     throw gatewayErrorOf(error);
   }
@@ -47,7 +51,7 @@ export async function integrateStreaming(
   lambda: LambdaFunction,
   event: string,
   timeoutMs: number,
-): Promise<GatewayAnswer<Readable>> {
+): Promise<GatewayHttpResponse<Readable>> {
   const { promise: metadata, resolve, reject } = Promise.withResolvers<string>();
   const body = afterMetadata(lambda.name, resolve);
   const timer = setTimeout(() => body.destroy(timeOut()), timeOutMs(timeoutMs));
@@ -56,7 +60,7 @@ export async function integrateStreaming(
   body.on('error', () => undefined);
   pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
   try {
-    return { ...answerOf(lambda.name, await metadata), body };
+    return { ...responseOf(lambda.name, await metadata), body };
   } catch (error) {
     body.destroy();
     throw error;

@@ -4,7 +4,7 @@ import { HostError } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
 import { GatewayResponses } from './gateway-responses.ts';
-import type { GatewayAnswer } from './messages.ts';
+import type { GatewayHttpResponse } from './messages.ts';
 import { type Method, RestApi } from './rest-api.ts';
 import { type Route, Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
@@ -37,7 +37,7 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
 function methodOf(method: Resource, stack: ServedStack, functions: Functions): Method {
   const resourceId = method.text('ResourceId');
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
-  if (type === 'MOCK') return { kind: 'fixed', resourceId, answer: fixedAnswer(method) };
+  if (type === 'MOCK') return { kind: 'fixed', resourceId, response: fixedResponse(method) };
   const authorizer = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
   // With either, AWS would not ask it about each request. Without a time it caches for five minutes.
   authorizer.read('AuthorizerResultTtlInSeconds', v.literal(0));
@@ -69,7 +69,7 @@ function functionOf(resource: Resource, property: string, functions: Functions):
 }
 
 /** The answer of a MOCK integration, which has no body and only headers that are written out. */
-function fixedAnswer(method: Resource): GatewayAnswer {
+function fixedResponse(method: Resource): GatewayHttpResponse {
   const [{ StatusCode, ResponseParameters }] = method.read('Integration.IntegrationResponses', responsesSchema);
   const headers = Object.entries(ResponseParameters).map(([target, source]): [string, string] => {
     const header = /^method\.response\.header\.(.+)$/.exec(target)?.[1];

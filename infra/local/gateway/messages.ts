@@ -21,11 +21,11 @@ export interface GatewayRequest {
   readonly protocol: string;
 }
 
-export interface GatewayAnswer<Body = Buffer> {
+export interface GatewayHttpResponse<Body = Buffer> {
   readonly status: number;
   readonly headers: HeaderFields;
   readonly body: Body;
 }
 
 /** An answer whose body may come bit by bit; a stream that fails is an answer that must not look complete. */
-export type StreamedAnswer = GatewayAnswer<Buffer | Readable>;
+export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;

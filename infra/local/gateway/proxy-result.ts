@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { writeNotice } from '../host-error.ts';
 import { GatewayError } from './gateway-responses.ts';
-import type { GatewayAnswer, HeaderFields } from './messages.ts';
+import type { GatewayHttpResponse, HeaderFields } from './messages.ts';
 
 const headerValue = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
 
@@ -28,7 +28,7 @@ const proxyResultSchema = v.pipe(
  * @param result JSON text
  * @throws GatewayError DEFAULT_5XX where the result has another shape
  */
-export function answerOf(functionName: string, result: string): GatewayAnswer {
+export function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
   const { statusCode, headers, multiValueHeaders, body } = parsed.output;

@@ -3,7 +3,7 @@ import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { callAuthorizer } from './call-authorizer.ts';
 import { ContextVariables, GatewayError, type GatewayResponses } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import type { GatewayAnswer, GatewayRequest, StreamedAnswer } from './messages.ts';
+import type { GatewayHttpResponse, GatewayRequest, StreamedResponse } from './messages.ts';
 import { requestContext, requestEvent } from './proxy-event.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
@@ -21,7 +21,7 @@ interface ProxyMethod {
 
 /** A method of the API. One that is fixed gives everybody the same answer. */
 export type Method =
-  ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly answer: GatewayAnswer };
+  ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly response: GatewayHttpResponse };
 
 export interface RestApiSettings {
   readonly apiId: string;
@@ -44,27 +44,27 @@ export class RestApi {
   }
 
   /** @returns with the id of the key, as the access log has it; undefined where no authorizer was asked */
-  async answer(request: GatewayRequest): Promise<StreamedAnswer & { readonly keyId: string | undefined }> {
+  async respond(request: GatewayRequest): Promise<StreamedResponse & { readonly keyId: string | undefined }> {
     const { responses } = this.#settings;
     const context = requestContext(request, this.#settings);
     const variables = new ContextVariables(context);
-    const answer = await this.#serve(request, context, variables).catch((error: unknown) => {
+    const response = await this.#serve(request, context, variables).catch((error: unknown) => {
       if (error instanceof GatewayError) return responses.render(error, variables);
       throw error;
     });
     const ids = [['x-amzn-RequestId', request.id] as const, ['x-amz-apigw-id', request.id] as const];
     const keyId = variables.get('authorizer.principalId');
-    return { ...answer, headers: [...answer.headers, ...ids], keyId };
+    return { ...response, headers: [...response.headers, ...ids], keyId };
   }
 
-  async #serve(request: GatewayRequest, context: object, variables: ContextVariables): Promise<StreamedAnswer> {
+  async #serve(request: GatewayRequest, context: object, variables: ContextVariables): Promise<StreamedResponse> {
     const { apiId, stage, usageMeter, router } = this.#settings;
     if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
     const match = router.match(request.method, request.path);
     if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
     const { target: method, resourcePath } = match;
     const { resourceId } = method;
-    if (method.kind === 'fixed') return method.answer;
+    if (method.kind === 'fixed') return method.response;
 
     const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);

@@ -3,7 +3,7 @@ import inspector from 'node:inspector';
 /** A function, as a worker thread, which starts with a list of them, has to know it. */
 export interface FunctionSettings {
   /** Folder with the bundle. */
-  readonly codeFolder: string;
+  readonly codeDirectory: string;
   /** `file.export` of the handler. */
   readonly handler: string;
   readonly functionName: string;

@@ -16,7 +16,7 @@ import {
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
 /** How long an event may wait until it begins: as long as the gateway does. */
-const LONGEST_WAIT_MS = 29_000;
+const MAX_WAIT_MS = 29_000;
 
 /** How long events may go on in a thread that is to end. */
 const GRACE_MS = 1_000;
@@ -131,7 +131,7 @@ export class LambdaFunctions {
 
   #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const beginsUntil = Date.now() + timeOutMs(LONGEST_WAIT_MS);
+    const beginsUntil = Date.now() + timeOutMs(MAX_WAIT_MS);
     this.#send({ id, settings, event, beginsUntil, take, resolve, reject });
     return promise;
   }

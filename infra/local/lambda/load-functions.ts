@@ -15,7 +15,7 @@ import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functio
 /** The functions of a stack, each by the ARN of its alias: there is one version of each. */
 export interface LoadedFunctions {
   readonly all: LambdaFunctions;
-  readonly codeFolders: readonly string[];
+  readonly codeDirectories: readonly string[];
   readonly byArn: ReadonlyMap<string, LambdaFunction>;
 }
 
@@ -27,7 +27,7 @@ export interface LoadedFunctions {
  */
 export function loadFunctions(
   stack: ServedStack,
-  { assetFolders }: SynthesizedStack,
+  { assetDirectories }: SynthesizedStack,
   engine: Engine,
   gateway: string,
   log: Log,
@@ -35,10 +35,10 @@ export function loadFunctions(
   const aliases = stack.resources('AWS::Lambda::Alias');
   const settings = aliases.map((alias): FunctionSettings => {
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
-    const codeFolder = assetFolders.get(lambda.text('Code.S3Key'));
-    if (codeFolder === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
+    const codeDirectory = assetDirectories.get(lambda.text('Code.S3Key'));
+    if (codeDirectory === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
     return {
-      codeFolder,
+      codeDirectory,
       handler: lambda.text('Handler'),
       functionName: lambda.ref,
       timeoutSeconds: lambda.read('Timeout', v.number()),
@@ -58,8 +58,12 @@ export function loadFunctions(
     };
   });
   const all = new LambdaFunctions(settings, log);
-  const codeFolders = settings.map(({ codeFolder }) => codeFolder);
-  return { all, codeFolders, byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])) };
+  const codeDirectories = settings.map(({ codeDirectory }) => codeDirectory);
+  return {
+    all,
+    codeDirectories,
+    byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])),
+  };
 }
 
 const oneOrMore = v.pipe(
@@ -95,17 +99,17 @@ const SAVED_AFTER_MS = 50;
  *
  * @returns what ends that
  */
-export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeFolders: readonly string[]) {
+export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeDirectories: readonly string[]) {
   // Its bundler takes memory, which a host that only runs does without.
-  const { bundleFunctions, functionsFolder } = await import('../../stack/bundle.ts');
-  const folders = new Map(codeFolders.map((folder) => [nameOfBundle(folder), folder]));
+  const { bundleFunctions, functionsDirectory } = await import('../../stack/bundle.ts');
+  const directories = new Map(codeDirectories.map((directory) => [nameOfBundle(directory), directory]));
   const saved = new Set<string>();
   const reload = (): void => {
     for (const name of saved) {
-      const folder = folders.get(name) ?? '';
+      const directory = directories.get(name) ?? '';
       try {
-        bundleFunctions(dirname(folder), [name]);
-        cpSync(join(dirname(folder), name), folder, { recursive: true });
+        bundleFunctions(dirname(directory), [name]);
+        cpSync(join(dirname(directory), name), directory, { recursive: true });
         all.reload();
         writeNotice(`Reloaded: ${name}`);
       } catch (error) {
@@ -115,9 +119,9 @@ export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeFold
     saved.clear();
   };
   let timer: NodeJS.Timeout;
-  const watcher = watch(functionsFolder, (_, file) => {
+  const watcher = watch(functionsDirectory, (_, file) => {
     const name = basename(file ?? '', '.ts');
-    if (!folders.has(name)) return;
+    if (!directories.has(name)) return;
     saved.add(name);
     clearTimeout(timer);
     timer = setTimeout(reload, SAVED_AFTER_MS).unref();
@@ -125,5 +129,5 @@ export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeFold
   return () => watcher.close();
 }
 
-const nameOfBundle = (folder: string): string | undefined =>
-  /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(readFileSync(join(folder, 'function.cjs'), 'utf8'))?.[1];
+const nameOfBundle = (directory: string): string | undefined =>
+  /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(readFileSync(join(directory, 'function.cjs'), 'utf8'))?.[1];

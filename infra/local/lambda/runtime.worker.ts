@@ -23,7 +23,7 @@ interface RunningEvent {
 }
 
 /** As many events of a function as its client has connections: no call waits for one, with its own time running. */
-const MOST_AT_ONCE = 50;
+const MAX_CONCURRENT_EVENTS = 50;
 
 const settingsOfAll: readonly FunctionSettings[] = workerData;
 /** Of each function, how many events run, and those that wait. */
@@ -62,9 +62,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-async function load({ codeFolder, handler: name }: FunctionSettings): Promise<Handler> {
+async function load({ codeDirectory, handler: name }: FunctionSettings): Promise<Handler> {
   const [file = '', member = ''] = name.split('.');
-  const path = join(codeFolder, `${file}.mjs`);
+  const path = join(codeDirectory, `${file}.mjs`);
   const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
   const handler = exported[member];
   if (!isHandler(handler)) throw new TypeError(`${name} is undefined or not exported`);
@@ -82,7 +82,7 @@ const contextOf = ({ id, functionName }: Invocation, deadline: number) => ({
   getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
 });
 
-async function answer(invocation: Invocation, current: RunningEvent): Promise<void> {
+async function respond(invocation: Invocation, current: RunningEvent): Promise<void> {
   const { id, event, functionName } = invocation;
   const { settings, deadline } = current;
   post({ kind: 'begun', id });
@@ -140,7 +140,7 @@ const waitedTooLong: FunctionFailure = { errorType: 'Sandbox.Timedout', errorMes
 function beginEvents(functionName: string): void {
   const lane = lanes.get(functionName);
   for (const invocation of lane?.waiting ?? []) {
-    if (!lane || lane.running === MOST_AT_ONCE) return;
+    if (!lane || lane.running === MAX_CONCURRENT_EVENTS) return;
     lane.waiting.delete(invocation);
     if (Date.now() > invocation.beginsUntil) {
       post({ kind: 'ended', id: invocation.id, failure: waitedTooLong });
@@ -152,7 +152,7 @@ function beginEvents(functionName: string): void {
       lane.running -= 1;
       beginEvents(functionName);
     };
-    void running.run(event, answer, invocation, event).finally(end);
+    void running.run(event, respond, invocation, event).finally(end);
   }
 }
 

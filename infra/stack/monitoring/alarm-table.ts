@@ -67,7 +67,7 @@ export const share = (count: string, all: string, { atLeast }: { readonly atLeas
  * Every alarm of a deployment, by the name of its section in docs/runbooks.md. DynamoDB's own errors have none: what
  * the SDK's repeats do not cure is a request that failed or was not counted, and these have.
  */
-export const alarmCatalogue = {
+export const alarmCatalog = {
   'api-errors': {
     title: 'Requests fail on our side',
     severity: 'page',
@@ -221,8 +221,8 @@ export const alarmCatalogue = {
   },
 } as const satisfies Record<string, AlarmDefinition>;
 
-export type AlarmId = keyof typeof alarmCatalogue;
+export type AlarmId = keyof typeof alarmCatalog;
 
 /** The catalogue, one after the other. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
-export const alarmDefinitions = Object.entries(alarmCatalogue) as [AlarmId, AlarmDefinition][];
+export const alarmDefinitions = Object.entries(alarmCatalog) as [AlarmId, AlarmDefinition][];

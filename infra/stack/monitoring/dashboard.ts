@@ -15,7 +15,7 @@ import { Construct } from 'constructs';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { tableNames } from '../../stages.ts';
 import { timedOperation } from '../operation-functions.ts';
-import { alarmCatalogue, refusalReasons } from './alarm-table.ts';
+import { alarmCatalog, refusalReasons } from './alarm-table.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
 
@@ -53,7 +53,7 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
       metrics.gateway('4XXError').with({ label: '4xx' }),
       metrics.gateway('5XXError').with({ label: '5xx' }),
     ]),
-    graph('Time to answer, ms', answerTimes(metrics), alarmCatalogue['slow-answers'].breaches.above),
+    graph('Time to answer, ms', responseTimes(metrics), alarmCatalog['slow-answers'].breaches.above),
     graph('Functions that break off or are throttled', [
       ...Object.entries(called).map(([label, one]) => metrics.function(one, 'Errors').with({ label })),
       metrics.accountFunctions('Throttles').with({ label: 'Throttled, all of the account' }),
@@ -81,7 +81,7 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
   ];
 }
 
-function answerTimes(metrics: MonitoringMetrics): IMetric[] {
+function responseTimes(metrics: MonitoringMetrics): IMetric[] {
   const { authorizer } = metrics.monitored.functions.byName;
   const p99 = Stats.percentile(99);
   return [

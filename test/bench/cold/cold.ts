@@ -54,7 +54,7 @@ interface ColdRun {
   readonly import: number;
   readonly first: number;
   /** Import and first call: what the first client waits for. */
-  readonly answer: number;
+  readonly response: number;
 }
 
 type Round = ReadonlyMap<string, ColdRun>;
@@ -64,11 +64,11 @@ type Round = ReadonlyMap<string, ColdRun>;
  * in turn with a bare client of two commands.
  */
 export async function benchCold(size: Size): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-cold-'));
+  const directory = mkdtempSync(join(tmpdir(), 'bench-cold-'));
   const engine = await startEmbeddedEngine(undefined);
-  const proxy = await startTlsProxy(engine.endpoint, folder);
+  const proxy = await startTlsProxy(engine.endpoint, directory);
   try {
-    const measured = measuredIn(folder);
+    const measured = measuredIn(directory);
     const last = ROUNDS[size];
     const env = { ...(await fill(engine.endpoint)), NODE_EXTRA_CA_CERTS: proxy.certificateFile };
     const rounds: Round[] = [];
@@ -82,12 +82,12 @@ export async function benchCold(size: Size): Promise<Figure[]> {
     const figures = coldFigures(size === 'small' ? rounds : rounds.slice(1));
     const authorizer = measured.get('authorizer');
     if (size === 'whole' || !authorizer) return figures;
-    const { answer } = await coldRun(slowed(authorizer), proxy.endpoint, env);
-    return compared(figures, 1, answer);
+    const { response } = await coldRun(slowed(authorizer), proxy.endpoint, env);
+    return compared(figures, 1, response);
   } finally {
     await proxy.close();
     await engine.close();
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 
@@ -95,11 +95,11 @@ const fileOf = (bundle: string): string => join(bundle, 'index.mjs');
 
 const baseline = (file: string): string => join(import.meta.dirname, 'baselines', file);
 
-function measuredIn(folder: string): Map<string, Measured> {
+function measuredIn(directory: string): Map<string, Measured> {
   // As all functions here, it looks for its credentials in the environment alone.
   const alias = { '@aws-sdk/credential-provider-node': baseline('environment-credentials.ts') };
-  bundleInto(folder, { [BARE]: baseline('bare-client.ts') }, alias);
-  const bare = { file: fileOf(join(folder, BARE)), event: {}, streams: false, status: 200 };
+  bundleInto(directory, { [BARE]: baseline('bare-client.ts') }, alias);
+  const bare = { file: fileOf(join(directory, BARE)), event: {}, streams: false, status: 200 };
   const ours = Object.entries(functions).map(
     ([name, one]) => [name, { ...one, file: fileOf(bundleOf(name)) }] as const,
   );
@@ -124,23 +124,23 @@ async function coldRun(...started: Parameters<typeof ExecutionEnvironment.start>
   const environment = await ExecutionEnvironment.start(...started);
   const { total: first } = await environment.call();
   await environment.close();
-  return { import: environment.importMs, first, answer: environment.importMs + first };
+  return { import: environment.importMs, first, response: environment.importMs + first };
 }
 
 function coldFigures(rounds: readonly Round[]): Figure[] {
   const all = (name: string, of: (run: ColdRun, round: Round) => number): number =>
     median(rounds.map((round) => of(runOf(round, name), round)));
   const milliseconds = (what: string, name: string): Figure => {
-    const [loaded, first, answer] = (['import', 'first', 'answer'] as const).map((part) =>
+    const [loaded, first, response] = (['import', 'first', 'response'] as const).map((part) =>
       all(name, (run) => run[part]),
     );
     const detail = `import ${loaded?.toFixed(0)}, first call ${first?.toFixed(1)}`;
-    return { what: `${what}: cold response time`, value: answer ?? NaN, unit: ' ms', detail };
+    return { what: `${what}: cold response time`, value: response ?? NaN, unit: ' ms', detail };
   };
   return [
     milliseconds('a bare client with two commands', BARE),
     ...Object.keys(functions).flatMap((name) => {
-      const ratio = all(name, (run, round) => run.answer / runOf(round, BARE).answer);
+      const ratio = all(name, (run, round) => run.response / runOf(round, BARE).response);
       return [milliseconds(name, name), atMost(`${name}: cold response time ÷ a bare client`, ratio, MAX_RATIO)];
     }),
   ];

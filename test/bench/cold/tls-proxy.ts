@@ -15,9 +15,9 @@ export interface TlsProxy {
 }
 
 /** @param folder for the certificate, which the machine's openssl makes: the key is of the kind that DynamoDB has */
-export async function startTlsProxy(engine: URL, folder: string): Promise<TlsProxy> {
-  const certificateFile = join(folder, 'certificate.pem');
-  const keyFile = join(folder, 'key.pem');
+export async function startTlsProxy(engine: URL, directory: string): Promise<TlsProxy> {
+  const certificateFile = join(directory, 'certificate.pem');
+  const keyFile = join(directory, 'key.pem');
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const files = ['-keyout', keyFile, '-out', certificateFile];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, ...files], {

@@ -69,7 +69,7 @@ describe('an input', () => {
   });
 
   test('of limits that are agreed is demanded by Enterprise, refused by other plans, and within the stage', () => {
-    const { perMinute, perDay } = stages.production.mostForEnterprise;
+    const { perMinute, perDay } = stages.production.maxEnterpriseLimits;
     const agreed = { perMinute, perDay };
 
     expect(limitsOn('enterprise', agreed, 'production')).toEqual(agreed);

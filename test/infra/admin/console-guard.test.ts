@@ -14,11 +14,11 @@ afterAll(() => world.close());
 describe('The token in the address', () => {
   test.each(['none', 'cross-site'])('is exchanged, once, for a cookie of this path alone, from %s', async (site) => {
     const stranger = new Visitor(world.target);
-    const answer = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
+    const response = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
 
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
-    expect(answer.headers.get('Set-Cookie')).toMatch(
+    expect(response.status).toBe(200);
+    expect(response.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
+    expect(response.headers.get('Set-Cookie')).toMatch(
       /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
     );
     expect((await stranger.request(LINK)).status).toBe(401);
@@ -74,9 +74,9 @@ describe('What is sent to a form', () => {
 
   test('that is too large may be imported by a command, which names the service', async () => {
     const production = await new Visitor({ ...world.target, option: '--stage production' }).letIn();
-    const answer = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
+    const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 
-    expect(await answer.text()).toContain(
+    expect(await response.text()).toContain(
       'The file is larger than 1 MiB. Nothing was written. Import it at the terminal: npm run admin -- --stage production inventory import FILE',
     );
   });

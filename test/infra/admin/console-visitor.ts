@@ -16,8 +16,8 @@ export class Visitor {
   }
 
   async letIn(): Promise<this> {
-    const answer = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
-    this.#headers['Cookie'] = answer.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+    const response = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
+    this.#headers['Cookie'] = response.headers.get('Set-Cookie')?.split(';')[0] ?? '';
     return this;
   }
 

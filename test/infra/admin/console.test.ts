@@ -116,12 +116,12 @@ test('The search takes a token to its key, and puts nothing like a token into an
   expect(found).not.toContain(token);
   expect((await search(token.slice(-4))).headers.get('Location')).toContain(`/keys?q=${token.slice(-4)}&plan=free`);
   for (const wrong of [token.slice(0, -1), token.slice(5)]) {
-    const answer = await search(wrong);
-    expect({ status: answer.status, location: answer.headers.get('Location') }).toEqual({
+    const response = await search(wrong);
+    expect({ status: response.status, location: response.headers.get('Location') }).toEqual({
       status: 422,
       location: null,
     });
-    expect(await answer.text()).not.toContain(wrong);
+    expect(await response.text()).not.toContain(wrong);
   }
 });
 
@@ -141,10 +141,10 @@ describe('A form of a key', () => {
 
   test('says beside its fields what is wrong with them, and keeps what was entered', async () => {
     const fields = { name: ' ', plan: 'enterprise', perMinute: '0', perDay: '9', expires: '2001-01-01' };
-    const answer = await visitor.post('/keys/new', fields);
-    const text = await answer.text();
+    const response = await visitor.post('/keys/new', fields);
+    const text = await response.text();
 
-    expect(answer.status).toBe(422);
+    expect(response.status).toBe(422);
     for (const [field, error] of [
       ['name', 'It must be 1 to 100 bytes'],
       ['perMinute', 'It must be a whole number from 1 to'],
@@ -173,10 +173,10 @@ describe('A form of a key', () => {
     const token = workingTokens(before, Date.now()).map(tokenName)[0] ?? '';
     const sent = { ...fields, ...('token' in fields && { token }) };
     const path = `/keys/${before.keyId}/${name}`;
-    const answer = await visitor.post(path, sent);
-    const text = await answer.text();
+    const response = await visitor.post(path, sent);
+    const text = await response.text();
 
-    expect({ status: answer.status, record: await record() }).toEqual({ status: 200, record: asked });
+    expect({ status: response.status, record: await record() }).toEqual({ status: 200, record: asked });
     expect(text).toMatch(new RegExp(`<h1>.*: acme\\?</h1>[^]*${question}`));
     const hidden = Object.fromEntries(
       [...text.matchAll(/type="hidden" name="(\w+)" value="(.*?)"/g)].map(([, key = '', value = '']) => [key, value]),
@@ -223,14 +223,14 @@ describe('A form of a key', () => {
 
   test('that AWS refuses says so on a page, with what to do', async () => {
     const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
-    for (const [request, again] of [
+    for (const [request, retryEffect] of [
       [() => visitor.create('acme'), 'send the form again: it makes another key'],
       [() => visitor.get('/keys/some-key'), 'do the same again: nothing was changed'],
     ] as const) {
-      const answer = await world.run(request, () => Promise.reject(error));
-      expect(answer.status).toBe(422);
-      expect(await answer.text()).toContain(
-        `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${again}`,
+      const response = await world.run(request, () => Promise.reject(error));
+      expect(response.status).toBe(422);
+      expect(await response.text()).toContain(
+        `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${retryEffect}`,
       );
     }
     expect(await names()).toEqual([]);
@@ -238,8 +238,8 @@ describe('A form of a key', () => {
 });
 
 test('A key that there is not is said on a page', async () => {
-  const answer = await visitor.get('/keys/nope');
+  const response = await visitor.get('/keys/nope');
 
-  expect(answer.status).toBe(404);
-  expect(await answer.text()).toContain('There is no such key. It was revoked, or never made.');
+  expect(response.status).toBe(404);
+  expect(await response.text()).toContain('There is no such key. It was revoked, or never made.');
 });

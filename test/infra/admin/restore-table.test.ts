@@ -16,11 +16,11 @@ import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { aKey, createKeysTable, createPetsTable, createRequestsTable, createStockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
-const folder = temporaryFolder();
+const directory = temporaryDirectory();
 
 const entry = (petId: number, quantity: number): Item => ({
   storeId: 'main',
@@ -141,7 +141,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
   test('of an export by its import asks on a stage, and there too leaves what was changed after it was shown', async () => {
     const stored = { ...entry(1, 3), status: 'sold' };
     const live = await given('stock', createStockTable, { now: [stored, { ...stored, petId: 2 }], before: [] });
-    const file = join(folder, 'stock.csv');
+    const file = join(directory, 'stock.csv');
     writeFileSync(file, 'petId,quantity,status\n1,5,sold\n2,5,sold\n3,5,sold\n');
     const options = { dryRun: false, yes: false };
     const unchanged = await itemsOf(live);

@@ -4,7 +4,7 @@ import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
-import { answer, ScriptedServer } from '../../shared/client/scripted-server.ts';
+import { reply, ScriptedServer } from '../../shared/client/scripted-server.ts';
 
 acceptForeignErrors();
 
@@ -25,7 +25,7 @@ describe('A local host', () => {
 
   test('that stops: the next call ends at once, with the same sentence', async () => {
     const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
-    const link = await FaultyLink.to(originOf(await ScriptedServer.start(answer(200, found))));
+    const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, found))));
     const { origin } = link;
     const { documents, gateway, gatewayOnce, apiStage, keyTable } = await find(origin.replace('http://', ''));
     await link.close();
@@ -44,7 +44,7 @@ describe('A local host', () => {
       'from here: No. Run the command',
     ],
   ])('%s is told apart', async (_, status, body, message) => {
-    const server = await ScriptedServer.start(answer(status, body));
+    const server = await ScriptedServer.start(reply(status, body));
     await expect(find(originOf(server))).rejects.toThrow(message);
   });
 });
@@ -63,8 +63,7 @@ async function findStage(server: ScriptedServer) {
   return findTarget({ stage: 'staging' }, notices);
 }
 
-const xml = (status: number, text: string) =>
-  ScriptedServer.start(answer(status, text, { 'Content-Type': 'text/xml' }));
+const xml = (status: number, text: string) => ScriptedServer.start(reply(status, text, { 'Content-Type': 'text/xml' }));
 
 /** A server that answers with a stack that has these outputs, and then with other texts. */
 function stackWith(names: readonly string[], ...more: readonly string[]): Promise<ScriptedServer> {
@@ -74,7 +73,7 @@ function stackWith(names: readonly string[], ...more: readonly string[]): Promis
   const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
   const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
   const texts = [`<DescribeStacksResponse>${result}</DescribeStacksResponse>`, ...more];
-  return ScriptedServer.start(...texts.map((text) => answer(200, text, { 'Content-Type': 'text/xml' })));
+  return ScriptedServer.start(...texts.map((text) => reply(200, text, { 'Content-Type': 'text/xml' })));
 }
 
 describe('A stage on AWS', () => {

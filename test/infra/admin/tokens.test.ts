@@ -8,7 +8,7 @@ import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
-import { commands, InProcessTarget, issueSubject, nameLabelled, shown } from '../../support/in-process-target.ts';
+import { commands, InProcessTarget, issueSubject, nameLabeled, shown } from '../../support/in-process-target.ts';
 import { nameOf, parsed } from '../../support/tables.ts';
 
 const world = new InProcessTarget();
@@ -76,9 +76,9 @@ describe('A token that was never shown', () => {
   test('is no last token', async () => {
     const subject = await issueSubject(world, 'open');
     await addToken(target, 'subject', order);
-    await endToken(target, 'subject', nameLabelled(subject, 'app'));
+    await endToken(target, 'subject', nameLabeled(subject, 'app'));
 
-    await expect(endToken(target, 'subject', nameLabelled(subject, 'main'))).rejects.toThrow('is the only token');
+    await expect(endToken(target, 'subject', nameLabeled(subject, 'main'))).rejects.toThrow('is the only token');
   });
 });
 
@@ -139,19 +139,19 @@ describe('A write whose answer is lost, and that is sent again, is done once:', 
 describe('Of a token in its grace and the one that has taken its place', () => {
   test.each(['the old one', 'the new one'])('%s alone is ended', async (which) => {
     const subject = await issueSubject(world, 'open');
-    const old = nameLabelled(subject, 'main');
+    const old = nameLabeled(subject, 'main');
     const rotation = await rotate('main', 60_000);
     const [ended, left] = which === 'the old one' ? [old, nameOf(rotation)] : [nameOf(rotation), old];
     await endToken(target, 'subject', ended);
 
     const names = (await showKey(target, 'subject')).tokens.map(({ name }) => name);
-    expect(names.toSorted()).toEqual([left, nameLabelled(subject, 'app')].toSorted());
+    expect(names.toSorted()).toEqual([left, nameLabeled(subject, 'app')].toSorted());
     expect(await verdictOf(rotation)).toBe(which === 'the old one' ? 'admitted' : 'denied');
   });
 
   test('none is ended by the label that both have', async () => {
     const subject = await issueSubject(world, 'open');
-    const names = [nameLabelled(subject, 'main'), nameOf(await rotate('main', 60_000))];
+    const names = [nameLabeled(subject, 'main'), nameOf(await rotate('main', 60_000))];
     const before = await record();
     const ending = endToken(target, 'subject', 'main');
 

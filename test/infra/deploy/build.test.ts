@@ -5,9 +5,9 @@ import { expect, test } from '@jest/globals';
 import { checkedOutBuild, refuseChanges } from '../../../infra/deploy/build.ts';
 import { templateIn } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const repository = temporaryFolder();
+const repository = temporaryDirectory();
 
 test('A build with changes to tracked files is no commit, and other files do not count', () => {
   expect(checkedOutBuild(repository)).toBe('none');

@@ -3,11 +3,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { lostTables, neededAtOnce } from '../../../infra/deploy/template.ts';
+import { lostTables, requiredConcurrency } from '../../../infra/deploy/template.ts';
 import { failureLine, type Outcome, run } from '../../support/admin-command.ts';
 import { close, listen } from '../../support/listening.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const staging = inventoryTemplate('staging');
 const table = { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [] } };
@@ -40,12 +40,12 @@ describe('the template of a commit', () => {
   });
 
   test('needs as many functions free as it sets aside, and the 100 that Lambda keeps', () => {
-    expect([staging, inventoryTemplate('production')].map(neededAtOnce)).toEqual([0, 310]);
+    expect([staging, inventoryTemplate('production')].map(requiredConcurrency)).toEqual([0, 310]);
   });
 });
 
-const folder = temporaryFolder();
-const calls = path.join(folder, 'calls');
+const directory = temporaryDirectory();
+const calls = path.join(directory, 'calls');
 
 /** Programs in the place of those that the command calls: each writes down how it was called. */
 const programs = {
@@ -56,7 +56,7 @@ if [ "$1" = deploy ]; then stage=\${2%/*}; echo '{"'$stage'-Inventory":{"Gateway
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };
 for (const [name, script] of Object.entries(programs)) {
-  const file = path.join(folder, name);
+  const file = path.join(directory, name);
   writeFileSync(
     file,
     `#!/bin/sh\necho "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 2 ;; esac\n`,
@@ -65,8 +65,9 @@ for (const [name, script] of Object.entries(programs)) {
 }
 
 // The suite is to be the same before and after a commit.
-writeFileSync(path.join(folder, 'git'), '#!/bin/sh\ncase "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac\n');
-chmodSync(path.join(folder, 'git'), 0o755);
+const git = path.join(directory, 'git');
+writeFileSync(git, '#!/bin/sh\ncase "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac\n');
+chmodSync(git, 0o755);
 
 const alone = {
   CI: undefined,
@@ -78,7 +79,7 @@ const alone = {
   AWS_REGION: 'eu-west-1',
   AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'secret',
-  PATH: `${folder}:${process.env['PATH']}`,
+  PATH: `${directory}:${process.env['PATH']}`,
 };
 
 const called = (): string[] =>
@@ -144,12 +145,12 @@ describe('npm run deploy', () => {
   /** The stacks of the account, with their statuses. */
   let stacks: Record<string, string>;
   let template: object;
-  let cancelled: string[];
+  let canceled: string[];
   /** When the tables were made that the stack has now and no commit here; the stack was updated at noon. */
   let createdAt: string;
   const made = { 'staging-Inventory': 'UPDATE_COMPLETE' };
 
-  const answer = (call: URLSearchParams): string | undefined => {
+  const reply = (call: URLSearchParams): string | undefined => {
     const [action, name] = [call.get('Action') ?? '', call.get('StackName') ?? ''];
     const results: Record<string, string | undefined> = {
       GetCallerIdentity: '<Account>111122223333</Account><Arn>arn:ann</Arn>',
@@ -161,7 +162,7 @@ describe('npm run deploy', () => {
       CancelUpdateStack: stacks[name]?.includes('PROGRESS') ? '' : undefined,
     };
     if (action === 'CancelUpdateStack' && results[action] !== undefined) {
-      cancelled.push(name);
+      canceled.push(name);
       stacks = { ...stacks, [name]: 'UPDATE_ROLLBACK_COMPLETE' };
     }
     const result = results[action];
@@ -179,7 +180,7 @@ describe('npm run deploy', () => {
       return void response.writeHead(400).end('{"__type":"ParameterNotFound"}');
     const call = new URLSearchParams(body);
     const missing = `<Code>ValidationError</Code><Message>Stack with id ${call.get('StackName')} does not exist</Message>`;
-    const found = answer(call);
+    const found = reply(call);
     response.writeHead(found === undefined ? 400 : 200, { 'Content-Type': 'text/xml' });
     response.end(found ?? `<ErrorResponse><Error>${missing}</Error></ErrorResponse>`);
   };
@@ -193,7 +194,7 @@ describe('npm run deploy', () => {
   afterAll(() => close(server));
   beforeEach(() => {
     writeFileSync(calls, '');
-    [stacks, template, cancelled, createdAt] = [made, staging, [], '2026-11-20T11:00:00Z'];
+    [stacks, template, canceled, createdAt] = [made, staging, [], '2026-11-20T11:00:00Z'];
   });
 
   const onAws = (words: string[], env = {}): Promise<Outcome> => deploy(words, { AWS_ENDPOINT_URL: origin, ...env });
@@ -236,8 +237,8 @@ describe('npm run deploy', () => {
     const words = ['--stage', 'staging', '--roll-back', '--lose', 'TablesMore'];
     const { exitCode, stderr } = await onAws(words);
 
-    expect(stderr).toMatch(/^staging would lose TablesNotes: .* If that is meant: --lose TablesNotes\n$/);
-    expect({ exitCode, cancelled }).toEqual({ exitCode: 1, cancelled: ['staging-Inventory'] });
+    expect(stderr).toMatch(/^staging would lose TablesNotes: .* To deploy anyway: --allow-table-loss TablesNotes\n$/);
+    expect({ exitCode, canceled }).toEqual({ exitCode: 1, canceled: ['staging-Inventory'] });
     expect(called()).toEqual([`${synth} --context rollout=allAtOnce`]);
 
     expect(await onAws([...words, 'TablesNotes'], { FAILS: 'deploy*' })).toMatchObject({ exitCode: 3 });
@@ -268,7 +269,7 @@ describe('npm run deploy', () => {
     const diff = 'cdk diff staging/* --app FOLDER --method template';
     const ofProduction = diff.replace('staging', 'production');
     expect(called()).toEqual([`${synth} --context rollout=allAtOnce`, diff, synth, diff, synth, ofProduction]);
-    expect(cancelled).toEqual([]);
+    expect(canceled).toEqual([]);
   });
 
   test('begins nothing where a first deployment has left a protected stack', async () => {

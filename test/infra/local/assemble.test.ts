@@ -4,18 +4,18 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { inventoryTemplate } from '../../support/service-template.ts';
 import { assemble, sourceHash } from '../../../infra/local/assembly/assemble.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 // A synthesis takes some seconds, and many more on a machine that is busy.
 jest.setTimeout(120_000);
 
-const root = temporaryFolder();
+const root = temporaryDirectory();
 
 async function assembleInto(name: string): Promise<string> {
-  const folder = join(root, name);
-  mkdirSync(folder);
-  await assemble(folder);
-  return folder;
+  const directory = join(root, name);
+  mkdirSync(directory);
+  await assemble(directory);
+  return directory;
 }
 
 test('What one start has synthesised, the next one takes without a word', async () => {
@@ -27,11 +27,12 @@ test('What one start has synthesised, the next one takes without a word', async 
   expect(readdirSync(second, { recursive: true })).toEqual(readdirSync(first, { recursive: true }));
   const { Resources } = inventoryTemplate('staging');
   expect(readAssembly(second).template).toHaveProperty('Resources', Resources);
-  for (const folder of readAssembly(second).assetFolders.values()) expect(folder.startsWith(`${second}/`)).toBe(true);
+  for (const directory of readAssembly(second).assetDirectories.values())
+    expect(directory.startsWith(`${second}/`)).toBe(true);
 });
 
 describe('The hash of the sources, by which an assembly is kept,', () => {
-  const project = temporaryFolder();
+  const project = temporaryDirectory();
 
   function write(path: string, text: string): void {
     mkdirSync(dirname(join(project, path)), { recursive: true });

@@ -29,9 +29,9 @@ async function send(route: string, body?: object, differences: Partial<ControlPl
   const [method = '', path = ''] = route.split(' ');
   const content = body === undefined ? '' : JSON.stringify(body);
   const call = { method, path, authorization: signature, body: content, ...differences };
-  const answer = await createControlPlane(records, () => (changes += 1))(call);
-  const parsed: unknown = answer.body === '' ? undefined : JSON.parse(answer.body);
-  return { status: answer.status, error: answer.headers['x-amzn-ErrorType'], body: parsed };
+  const response = await createControlPlane(records, () => (changes += 1))(call);
+  const parsed: unknown = response.body === '' ? undefined : JSON.parse(response.body);
+  return { status: response.status, error: response.headers['x-amzn-ErrorType'], body: parsed };
 }
 
 /** What no call that is refused changes. */
@@ -86,9 +86,9 @@ describe('a call that is refused', () => {
     [403, 'is not signed', { authorization: 'Bearer psk_x' }, 'Missing Authentication Token'],
     [400, 'has no JSON', { body: '{"name":' }, 'Invalid JSON'],
   ])('%d: it %s', async (status, _, differences, message) => {
-    const answer = await send('POST /apikeys', undefined, differences);
+    const response = await send('POST /apikeys', undefined, differences);
 
-    expect(answer).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
+    expect(response).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
   });
 });
 

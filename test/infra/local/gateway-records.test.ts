@@ -6,22 +6,22 @@ import { applyTemplate } from '../../../infra/local/control-plane/template-recor
 import { HostError } from '../../../infra/local/host-error.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const DATE = '2026-11-21';
 
-const parent = temporaryFolder();
-let folders = 0;
+const parent = temporaryDirectory();
+let directories = 0;
 
 describe('records in a data folder', () => {
-  let folder: string;
+  let directory: string;
   let file: string;
   let records: GatewayRecords;
 
   beforeEach(() => {
-    folder = path.join(parent, String(folders++));
-    file = path.join(folder, 'gateway.json');
-    records = GatewayRecords.open(folder);
+    directory = path.join(parent, String(directories++));
+    file = path.join(directory, 'gateway.json');
+    records = GatewayRecords.open(directory);
   });
 
   const key = anApiKey({ name: 'acme', description: 'for tests', tags: { a: '' } });
@@ -32,7 +32,7 @@ describe('records in a data folder', () => {
     for (let count = 0; count < 2; count++) records.countRequest(DATE, 'plan', 'k1');
     records.notes.set('a/b', 'noted');
     await records.save();
-    const again = GatewayRecords.open(folder);
+    const again = GatewayRecords.open(directory);
     again.putUsagePlan(aUsagePlan());
 
     expect(again.apiKeys).toEqual([key]);
@@ -48,15 +48,15 @@ describe('records in a data folder', () => {
     records.putApiKey(key);
     await expect(records.save()).rejects.toThrow(HostError);
     await expect(records.save()).rejects.toThrow(/EISDIR/);
-    expect(GatewayRecords.open(folder).apiKeys).toEqual([]);
+    expect(GatewayRecords.open(directory).apiKeys).toEqual([]);
     rmSync(`${file}.new`, { recursive: true });
   });
 
   test('of another version are refused in one line', () => {
     writeFileSync(file, '{"apiKeys":[{"id":"k1"}]}');
 
-    expect(() => GatewayRecords.open(folder)).toThrow(HostError);
-    expect(() => GatewayRecords.open(folder)).toThrow(/^The data folder .* broken or of another version [^\n]+$/);
+    expect(() => GatewayRecords.open(directory)).toThrow(HostError);
+    expect(() => GatewayRecords.open(directory)).toThrow(/^The data folder .* broken or of another version [^\n]+$/);
   });
 });
 
@@ -73,13 +73,13 @@ test('The records of a template are gone with it; what admins have put on its pl
     },
   };
   const stack = new ServedStack('test', { Resources });
-  const folder = path.join(parent, 'applied');
-  const records = GatewayRecords.open(folder);
+  const directory = path.join(parent, 'applied');
+  const records = GatewayRecords.open(directory);
   applyTemplate(records, stack);
   records.putApiKey(anApiKey());
   records.putOnPlan('Plan', 'k1');
   await records.save();
-  const again = GatewayRecords.open(folder);
+  const again = GatewayRecords.open(directory);
 
   expect([again.apiKeys, again.usagePlans]).toMatchObject([[{ id: 'k1' }], []]);
   applyTemplate(again, stack);

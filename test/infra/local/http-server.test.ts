@@ -13,12 +13,12 @@ import { readRequest } from '../../../infra/local/read-request.ts';
 import { Terminal } from '../../../infra/local/terminal.ts';
 import { localEndpoint } from '../../support/engines.ts';
 import { close, listen } from '../../support/listening.ts';
-import { exchange, parseAnswer } from '../../support/raw-http.ts';
+import { exchange, parseResponse } from '../../support/raw-http.ts';
 
 /** A gateway that streams `[1,2]`. The server uses nothing else of it. */
 const streamingApi = {
   stage: 'v1',
-  answer: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
+  reply: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
 };
 
 const controlPlane = () => Promise.reject(new Error('no call of it'));
@@ -35,7 +35,7 @@ test('A request that comes before the service is ready waits for it; a list that
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const early = exchange(origin, 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   service.resolve(serviceAt(origin));
-  const { status, headers, text: body } = parseAnswer(await early);
+  const { status, headers, text: body } = parseResponse(await early);
   await close(server);
 
   expect({ status, body }).toEqual({ status: 200, body: '[1,2]' });
@@ -49,7 +49,7 @@ test('A fault of the host is 500, and the terminal shows it under the request, w
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
   const fault = new Error('a fault', { cause: new Error('its cause') });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const restApi = { stage: 'v1', answer: () => Promise.reject(fault) } as unknown as RestApi;
+  const restApi = { stage: 'v1', reply: () => Promise.reject(fault) } as unknown as RestApi;
   const service = { restApi, controlPlane, engineEndpoint: new URL('http://engine'), outputs: {} };
   const server = createHttpServer(Promise.resolve(service), '127.0.0.1', new Terminal(write));
   const { status } = await fetch(`http://127.0.0.1:${await listen(server)}/v1/\u009b?a=secret`);
@@ -76,12 +76,12 @@ test.each([
   const server = createHttpServer(promise, '127.0.0.1');
   const origin = `http://127.0.0.1:${await listen(server)}`;
   resolve(serviceAt(origin));
-  const answer = parseAnswer(await exchange(origin, bytes));
+  const reply = parseResponse(await exchange(origin, bytes));
   await close(server);
 
-  expect(answer.status).toBe(400);
-  expect(answer.headers.get('X-RateLimit-Limit')).toBe('0');
-  expect(JSON.parse(answer.text)).toEqual({
+  expect(reply.status).toBe(400);
+  expect(reply.headers.get('X-RateLimit-Limit')).toBe('0');
+  expect(JSON.parse(reply.text)).toEqual({
     code: 'BAD_REQUEST',
     message: expect.stringContaining(message),
     status: 400,
@@ -90,7 +90,7 @@ test.each([
 
 test('A long answer that the engine gives without reading the call comes back whole', async () => {
   const size = 5_000_000;
-  const engine = createServer((_, answer) => void answer.end(Buffer.alloc(size)));
+  const engine = createServer((_, reply) => void reply.end(Buffer.alloc(size)));
   const endpoint = localEndpoint(await listen(engine));
   const host = createServer((message, response) => void forwardToEngine(endpoint, message, response));
   const address = localEndpoint(await listen(host));

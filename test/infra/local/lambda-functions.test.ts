@@ -9,11 +9,11 @@ import { LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-fu
 import { reloadSaved } from '../../../infra/local/lambda/load-functions.ts';
 import { bundleFunctions, functionFiles } from '../../../infra/stack/bundle.ts';
 import { listen } from '../../support/listening.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { runFunction, streaming, type TestFunction, testFunctions } from './test-functions.ts';
 
 const deploy = testFunctions();
-const folder = temporaryFolder();
+const directory = temporaryDirectory();
 
 const stops: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(stops.map((stop) => stop())));
@@ -227,16 +227,16 @@ test('A client that reads slowly holds the function back for itself, and for no 
 
 test('A function is loaded anew when its source is saved, and its stack traces name the lines of its sources', async () => {
   jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const codeFolder = join(folder, 'asset');
-  bundleFunctions(folder, ['authorizer']);
-  renameSync(join(folder, 'authorizer'), codeFolder);
+  const codeDirectory = join(directory, 'asset');
+  bundleFunctions(directory, ['authorizer']);
+  renameSync(join(directory, 'authorizer'), codeDirectory);
   const before = `exports.handler = async () => 'before';\n//# sourceMappingURL=../authorizer.map\n`;
-  writeFileSync(join(codeFolder, 'function.cjs'), before);
+  writeFileSync(join(codeDirectory, 'function.cjs'), before);
   let log = '';
-  const lambda = runFunction({ codeFolder, log: (_, text) => void (log += text) });
+  const lambda = runFunction({ codeDirectory, log: (_, text) => void (log += text) });
   stops.push(() => lambda.stop());
   expect(await invoke(lambda)).toBe('before');
-  const end = await reloadSaved(lambda, [codeFolder]);
+  const end = await reloadSaved(lambda, [codeDirectory]);
   utimesSync(functionFiles()['authorizer'] ?? '', new Date(), new Date());
   const loaded = async (): Promise<unknown> => ((await invoke(lambda)) === 'before' ? loaded() : undefined);
 

@@ -16,7 +16,7 @@ import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
 import { findPet } from '../../../shared/stores/find-pet.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { aKey, createOrdersTable, createPetsTable, createStockTable, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
@@ -88,13 +88,13 @@ test.each<[what: string, keys: KeyRecord[], outcome: RegExp]>([
   expect(await checked.then(() => 'taken', String)).toMatch(outcome);
 });
 
-const folder = temporaryFolder();
+const directory = temporaryDirectory();
 
 test('State and tables have one id: those of two folders are refused', () => {
   const records = GatewayRecords.inMemory();
-  for (const _ of [1, 2]) pair(records, join(folder, 'one'));
+  for (const _ of [1, 2]) pair(records, join(directory, 'one'));
 
-  expect(() => pair(records, join(folder, 'other'))).toThrow(
+  expect(() => pair(records, join(directory, 'other'))).toThrow(
     /^In .*, gateway\.json and dynamodb\/ do not belong together\. /,
   );
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll } from '@jest/globals';
 import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export interface TestFunctionSettings extends Partial<FunctionSettings> {
   readonly log?: Log;
@@ -21,15 +21,15 @@ export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFu
 export function testFunctions(): Deploy {
   const deployed: TestFunction[] = [];
   afterAll(() => Promise.all(deployed.map((lambda) => lambda.stop())));
-  const folder = temporaryFolder();
+  const directory = temporaryDirectory();
 
   return (source, settings = {}) => {
     const functionName = `function-${deployed.length}`;
-    const codeFolder = path.join(folder, functionName);
-    mkdirSync(codeFolder);
-    writeFileSync(path.join(codeFolder, 'function.cjs'), source);
-    writeFileSync(path.join(codeFolder, 'index.mjs'), lambdaModule);
-    const lambda = runFunction({ codeFolder, functionName, ...settings });
+    const codeDirectory = path.join(directory, functionName);
+    mkdirSync(codeDirectory);
+    writeFileSync(path.join(codeDirectory, 'function.cjs'), source);
+    writeFileSync(path.join(codeDirectory, 'index.mjs'), lambdaModule);
+    const lambda = runFunction({ codeDirectory, functionName, ...settings });
     deployed.push(lambda);
     return lambda;
   };
@@ -43,7 +43,7 @@ export function runFunction({
   log = () => undefined,
   functionName = '',
   ...settings
-}: TestFunctionSettings & Pick<FunctionSettings, 'codeFolder'>): TestFunction {
+}: TestFunctionSettings & Pick<FunctionSettings, 'codeDirectory'>): TestFunction {
   const all: FunctionSettings = {
     handler: 'index.handler',
     functionName,

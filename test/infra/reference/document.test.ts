@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { openApiDocument } from '../../../infra/reference/document.ts';
 import { schemaOf } from '../../../infra/reference/schemas.ts';
 import { writtenDocument } from '../../../infra/reference/write-docs.ts';
-import { errorCatalogue } from '../../../shared/contract/errors.ts';
+import { errorCatalog } from '../../../shared/contract/errors.ts';
 import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { allowedRequestHeaders, deprecationHeaders, exposedHeaders } from '../../../shared/http/response-headers.ts';
@@ -72,7 +72,7 @@ describe('The OpenAPI document', () => {
         Object.keys(content?.['application/json'].examples ?? {}).map((code) => `${status} ${code}`),
       );
       const errors = [...operation.errors, ...everyOperationErrors];
-      expect(declared.toSorted()).toEqual(errors.map((code) => `${errorCatalogue[code].status} ${code}`).toSorted());
+      expect(declared.toSorted()).toEqual(errors.map((code) => `${errorCatalog[code].status} ${code}`).toSorted());
     });
   });
 

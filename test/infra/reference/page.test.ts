@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { contentSecurityPolicy, policyHeader } from '../../../infra/reference/content-security-policy.ts';
 import { pageFiles } from '../../../infra/reference/page-files.ts';
-import { errorCatalogue } from '../../../shared/contract/errors.ts';
+import { errorCatalog } from '../../../shared/contract/errors.ts';
 
 const serverUrl = 'https://api.example.com/v1';
 const files = pageFiles({ serverUrl, environment: 'staging' });
@@ -9,11 +9,11 @@ const textOf = (path: string, of = files): string => of.get(path)?.read().toStri
 
 describe('the files of the reference page', () => {
   test('are the page, the document that it shows, and assets in a folder that is named after their content', () => {
-    const folder = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
+    const directory = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
     const immutable = [...files.keys()].filter((path) => !changing.includes(path));
     expect(changing).toEqual(['index.html', 'errors', 'typescript-client', 'openapi.json', 'scalar-license.txt']);
-    expect(immutable.filter((path) => !path.startsWith(folder) || path.endsWith('.map'))).toEqual([]);
+    expect(immutable.filter((path) => !path.startsWith(directory) || path.endsWith('.map'))).toEqual([]);
     expect(textOf('scalar-license.txt')).toContain('MIT License\n\nCopyright (c) 2023-present Scalar\n\nPermission is');
   });
 
@@ -37,8 +37,8 @@ describe('the files of the reference page', () => {
 test('the page of errors has a section for each code, and leads to it', () => {
   const html = textOf('errors');
   const placesOf = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, code]) => code);
-  expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalogue));
-  expect(placesOf(/href="#(\w+)"/g)).toEqual(Object.keys(errorCatalogue));
+  expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalog));
+  expect(placesOf(/href="#(\w+)"/g)).toEqual(Object.keys(errorCatalog));
   expect(html).toContain('Bearer &lt;API_KEY&gt;');
   expect(html).not.toMatch(/%[A-Z]+%/);
 });

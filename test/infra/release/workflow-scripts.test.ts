@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { scripts, scriptStep } from './workflows.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -16,10 +16,10 @@ interface Run {
   readonly files?: Texts;
 }
 
-const folder = temporaryFolder();
+const directory = temporaryDirectory();
 
 function outcomeOf({ script, programs, env = {}, files = {} }: Run) {
-  const cwd = mkdtempSync(path.join(folder, 'step-'));
+  const cwd = mkdtempSync(path.join(directory, 'step-'));
   const bin = path.join(cwd, 'bin');
   mkdirSync(bin);
   for (const [name, text] of Object.entries(programs)) {
@@ -91,17 +91,17 @@ const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BA
   env: { STAGE: 'staging', HEAD, ROLL_BACK },
   expected: { status, output },
 });
-const answers = `echo ${running}`;
+const responses = `echo ${running}`;
 
 describe('the commit that runs before a deploy', () => {
   check({
-    'is what the stack says': look(newer, answers, 0, `commit=${running}\n`),
-    'is none where it is this one': look(running, answers, 0, ''),
+    'is what the stack says': look(newer, responses, 0, `commit=${running}\n`),
+    'is none where it is this one': look(running, responses, 0, ''),
     'is none before the first deploy': look(newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''),
     'is none after a deploy of what is no commit': look(newer, 'echo none', 0, ''),
     'stops the deploy where it cannot be read': look(newer, "echo 'AccessDenied' >&2; exit 254", 1, ''),
-    'stops an older deploy that comes late': look(old, answers, 1, ''),
-    'does not stop a way back': look(old, answers, 0, `commit=${running}\n`, '--roll-back'),
+    'stops an older deploy that comes late': look(old, responses, 1, ''),
+    'does not stop a way back': look(old, responses, 0, `commit=${running}\n`, '--roll-back'),
   });
 });
 
@@ -131,7 +131,7 @@ describe('a deploy in the pipeline', () => {
 });
 
 describe('the commit of a roll back', () => {
-  const cwd = mkdtempSync(path.join(folder, 'clone-'));
+  const cwd = mkdtempSync(path.join(directory, 'clone-'));
   const inClone = (...words: readonly string[]): string =>
     execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
       cwd,
@@ -192,7 +192,7 @@ describe('the difference of a pull request', () => {
 test.each(scripts.filter(({ script }) => script.includes('git ')))(
   'The script of $at, $name, fails where git does, and deploys nothing after it',
   ({ script }) => {
-    const programs = { git: 'exit 128', npm: '', npx: '', aws: answers };
+    const programs = { git: 'exit 128', npm: '', npx: '', aws: responses };
     const { status, calls } = outcomeOf({ script, programs, env: { STAGE: 'staging', ROLL_BACK: '' } });
 
     expect(status).not.toBe(0);

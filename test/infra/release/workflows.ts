@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { parse } from 'yaml';
 
-const FOLDER = '.github/workflows';
+const DIRECTORY = '.github/workflows';
 
 const stepSchema = v.looseObject({
   name: v.optional(v.string()),
@@ -33,7 +33,9 @@ type Workflow = v.InferOutput<typeof workflowSchema>;
 type Step = v.InferOutput<typeof stepSchema>;
 
 /** The text of each workflow, by the name of its file. */
-export const texts = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(path.join(FOLDER, file), 'utf8')]));
+export const texts = new Map(
+  readdirSync(DIRECTORY).map((file) => [file, readFileSync(path.join(DIRECTORY, file), 'utf8')]),
+);
 const workflows = new Map([...texts].map(([file, text]) => [file, v.parse(workflowSchema, parse(text))]));
 
 export function workflow(file: string): Workflow {

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import * as v from 'valibot';
 import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
-import { type ErrorCode, errorCatalogue } from '../../../shared/contract/errors.ts';
-import { deny } from '../../../shared/http/authorizer-answer.ts';
+import { type ErrorCode, errorCatalog } from '../../../shared/contract/errors.ts';
+import { deny } from '../../../shared/http/authorizer-result.ts';
 import { contextOf, uncountedContext } from '../../../shared/http/verdict-context.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
-const isErrorCode = (value: unknown): value is ErrorCode => typeof value === 'string' && value in errorCatalogue;
+const isErrorCode = (value: unknown): value is ErrorCode => typeof value === 'string' && value in errorCatalog;
 const responseSchema = v.object({
   ResponseType: v.string(),
   StatusCode: v.string(),
@@ -53,7 +53,7 @@ test('Gateway responses are set for every type of error that the CDK knows, so t
 describe.each(responses)('the gateway response $type', ({ type, status, headers, body }) => {
   test('has the message and the status of its code, the limit headers and the way to what is said of it', () => {
     const code = type === 'ACCESS_DENIED' ? 'API_KEY_INVALID' : body.code;
-    const { message, ...entry } = isErrorCode(code) ? errorCatalogue[code] : { status: 0, message: '' };
+    const { message, ...entry } = isErrorCode(code) ? errorCatalog[code] : { status: 0, message: '' };
 
     expect(body).toMatchObject(type === 'ACCESS_DENIED' ? { status: entry.status } : { message, status: entry.status });
     expect(status).toBe(String(entry.status));

@@ -168,10 +168,10 @@ function resourcesIn(value: unknown): unknown[] {
   return Object.values(value).flatMap(resourcesIn);
 }
 
-const templatesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const templatesIn = (directory: string) =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.template.json') && !file.includes('asset.'))
-    .map((file) => join(folder, file));
+    .map((file) => join(directory, file));
 
 test('The policies of all templates name resources as IAM wants them', () => {
   const templates = [synthesizedOnce(), synthesizedOnce('access')].flatMap(templatesIn);

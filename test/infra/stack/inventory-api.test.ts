@@ -1,10 +1,10 @@
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { bulkShare, refusedBulks } from '../../../infra/stack/usage-plans.ts';
+import { batchThrottle, overflowBatchThrottle } from '../../../infra/stack/usage-plans.ts';
 import { type StageName, stageNames, stages } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
-import { type OuterGuard, outerGuard, plans as catalogue } from '../../../shared/keys/plans.ts';
+import { type UsagePlanLimits, usagePlanLimits, plans as catalog } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
   inventoryTemplate,
@@ -87,7 +87,7 @@ const metersOf = (stage: StageName): string[] => {
   return Object.values(Environment.Variables);
 };
 
-const throttleOf = ({ rateLimit, burstLimit }: Pick<OuterGuard, 'rateLimit' | 'burstLimit'>) => ({
+const throttleOf = ({ rateLimit, burstLimit }: Pick<UsagePlanLimits, 'rateLimit' | 'burstLimit'>) => ({
   RateLimit: rateLimit,
   BurstLimit: burstLimit,
 });
@@ -95,10 +95,10 @@ const throttleOf = ({ rateLimit, burstLimit }: Pick<OuterGuard, 'rateLimit' | 'b
 describe.each(stageNames)('the usage plans of %s', (stage) => {
   const { requestsPerSecond, burst } = stages[stage].throttle;
   const asWideAsStage = { Throttle: throttleOf({ rateLimit: requestsPerSecond, burstLimit: burst }) };
-  const guards = Object.values(catalogue).map(({ title, limits }) => {
+  const guards = Object.values(catalog).map(({ title, limits }) => {
     // Each key of Enterprise has limits of its own: no quota, and what the stage takes from all clients at once.
     if (limits === 'agreed') return [title, asWideAsStage];
-    const { quotaPerDay, ...throttle } = outerGuard(limits);
+    const { quotaPerDay, ...throttle } = usagePlanLimits(limits);
     return [title, { Throttle: throttleOf(throttle), Quota: { Limit: quotaPerDay, Period: 'DAY' } }];
   });
 
@@ -106,8 +106,8 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
       ([name, { Throttle, Quota, ApiStages }]) => {
-        const bulks = throttleOf(name.endsWith('Overflow') ? refusedBulks : bulkShare);
-        expect(ApiStages.map((one) => one.Throttle)).toEqual([{ '/inventory/PATCH': bulks }]);
+        const batchMethod = throttleOf(name.endsWith('Overflow') ? overflowBatchThrottle : batchThrottle);
+        expect(ApiStages.map((one) => one.Throttle)).toEqual([{ '/inventory/PATCH': batchMethod }]);
         return [name.replace('UsagePlans', ''), { Throttle, Quota }];
       },
     );

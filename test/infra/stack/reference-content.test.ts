@@ -14,12 +14,12 @@ const template = templateIn(synthesizedOnce(), 'ReferenceContent', 'staging');
 const deploymentNamed = (name: string) =>
   v.parse(deploymentSchema, propertiesIn(template, 'Custom::CDKBucketDeployment', name)[0]);
 
-const folderOf = (archive: string): string => path.join(synthesizedOnce(), `asset.${archive.replace('.zip', '')}`);
+const directoryOf = (archive: string): string => path.join(synthesizedOnce(), `asset.${archive.replace('.zip', '')}`);
 
 /** The files in an archive of the assembly, where it is a folder still. */
 function filesIn(archive: string): string[] {
-  const entries = readdirSync(folderOf(archive), { recursive: true, encoding: 'utf8' });
-  return entries.filter((entry) => statSync(path.join(folderOf(archive), entry)).isFile()).toSorted();
+  const entries = readdirSync(directoryOf(archive), { recursive: true, encoding: 'utf8' });
+  return entries.filter((entry) => statSync(path.join(directoryOf(archive), entry)).isFile()).toSorted();
 }
 
 /** The texts that a deployment puts there, as they are once they are deployed. */
@@ -27,7 +27,7 @@ function filesOf(deployment: string): [name: string, text: string][] {
   const { SourceObjectKeys, SourceMarkers } = deploymentNamed(deployment);
   return SourceObjectKeys.map((archive, place) => {
     const [name = ''] = filesIn(archive);
-    const text = readFileSync(path.join(folderOf(archive), name), 'utf8');
+    const text = readFileSync(path.join(directoryOf(archive), name), 'utf8');
     const markers = Object.entries(SourceMarkers[place] ?? {});
     const put = (rest: string, [marker, value]: (typeof markers)[number]) =>
       rest.replaceAll(marker, `<${value['Fn::ImportValue']}>`);

@@ -35,7 +35,7 @@ const noOne = { emails: [], topicArns: [] };
 
 test.each<[settings: Partial<StageSettings>, message: string]>([
   [{ throttle: { requestsPerSecond: 799, burst: 5_000 } }, 'throttle.requestsPerSecond must be 800 at least'],
-  [{ mostForEnterprise: { perMinute: 48_001, perDay: 1 } }, 'must be 48000 at most'],
+  [{ maxEnterpriseLimits: { perMinute: 48_001, perDay: 1 } }, 'must be 48000 at most'],
   [{ alarms: true, alarmTargets: noOne }, "or write 'nobody'"],
   [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or write 'nobody'"],
   [{ alarms: true, gatewayLogs: false }, 'alarms: true needs gatewayLogs: true'],
@@ -104,8 +104,8 @@ describe('a stage with every setting', () => {
   test.each(['Inventory', 'ReferenceSite'] as const)(
     'exports from %s what a stage without names of its own does: CloudFormation would not let it change',
     (stack) => {
-      const exportsIn = (folder: string) =>
-        Object.values(outputsOf(templateIn(folder, stack, 'production'))).filter((output) => 'Export' in output);
+      const exportsIn = (directory: string) =>
+        Object.values(outputsOf(templateIn(directory, stack, 'production'))).filter((output) => 'Export' in output);
 
       expect(exportsIn(assembly)).toEqual(exportsIn(service));
       expect(exportsIn(assembly)).not.toEqual([]);

@@ -153,9 +153,9 @@ function inCircles(resources: Readonly<Record<string, unknown>>): string[] {
 }
 
 describe.each(stageNames)('CloudFormation can deploy %s', (stage) => {
-  const folder = path.join(synthesizedOnce(), `assembly-${stage}`);
-  const files = readdirSync(folder).filter((file) => file.endsWith('.template.json'));
-  const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  const directory = path.join(synthesizedOnce(), `assembly-${stage}`);
+  const files = readdirSync(directory).filter((file) => file.endsWith('.template.json'));
+  const texts = files.map((file) => readFileSync(path.join(directory, file), 'utf8'));
 
   test('because its resources have an order in which they can be made', () => {
     for (const text of texts) expect(inCircles(v.parse(templateSchema, JSON.parse(text)).Resources)).toEqual([]);

@@ -6,7 +6,7 @@ import {
   failureOf,
   quickClient,
   SECRET_KEY,
-  answer,
+  reply,
   breakOff,
   failure,
   hangUp,
@@ -17,7 +17,7 @@ import {
 } from './scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
-const good = answer(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });
+const good = reply(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });
 
 describe('options', () => {
   test.each([
@@ -95,9 +95,9 @@ describe('a request that failed', () => {
     [true, silence, { reason: 'timeout' }],
     [true, stall('{'), { reason: 'timeout' }],
     [true, breakOff('{'), { reason: 'broken-off' }],
-    [false, answer(200, '{'), { reason: 'unreadable' }],
-    [false, answer(307, '', { Location: '/v2' }), {}],
-    [false, answer(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_ANSWER', status: 404 }],
+    [false, reply(200, '{'), { reason: 'unreadable' }],
+    [false, reply(307, '', { Location: '/v2' }), {}],
+    [false, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_ANSWER', status: 404 }],
     [false, failure(412, 'PRECONDITION_FAILED', seen), { code: 'PRECONDITION_FAILED', status: 412, ...precise }],
     [false, failure(501, 'OTHER', soon), { status: 501 }],
   ])('is repeated (%s), says why, and never shows the key: %#', async (isRepeated, step, expected) => {
@@ -142,7 +142,7 @@ const done = `[{"petId":${big},"status":200,"etag":"\\"7\\"","item":${row}}]`;
 const keyed = { 'if-match': '"6"', 'idempotency-key': expect.stringMatching(/^"[-0-9]{5,}"$/) };
 
 test.each<
-  [method: string, path: string, call: (store: InventoryClient) => Promise<unknown>, answer: string, sent?: object]
+  [method: string, path: string, call: (store: InventoryClient) => Promise<unknown>, reply: string, sent?: object]
 >([
   [
     'POST',
@@ -168,7 +168,7 @@ test.each<
   ['GET', `/${big}`, (store) => store.getInventory(big), row, {}],
   ['GET', `?petId=${big},2`, (store) => store.getInventories([big, 2]), `[${row}]`, {}],
 ])('%s /inventory%s keeps all digits of its ids, there and back', async (method, path, call, text, sent) => {
-  const server = await ScriptedServer.start(answer(200, text, { ETag: '"7"' }));
+  const server = await ScriptedServer.start(reply(200, text, { ETag: '"7"' }));
   const result = await call(quickClient(server));
 
   expect(server.requests).toMatchObject([{ method, path: `/v1/inventory${path}`, ...sent }]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { parseAnswer } from '../../../shared/client/parse-answer.ts';
+import { parseResponse } from '../../../shared/client/parse-response.ts';
 import {
   apiErrorOf,
   failureOf,
   quickClient,
-  answer,
+  reply,
   breakOff,
   failure,
   ScriptedServer,
@@ -14,10 +14,10 @@ import {
 } from './scripted-server.ts';
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
-const emptyPage = answer(200, '[]');
+const emptyPage = reply(200, '[]');
 
 const page = (entries: readonly object[], next?: string): Step =>
-  answer(200, entries, next === undefined ? {} : { Link: `</v1/inventory?limit=1&cursor=${next}>; rel="next"` });
+  reply(200, entries, next === undefined ? {} : { Link: `</v1/inventory?limit=1&cursor=${next}>; rel="next"` });
 
 describe('a list', () => {
   test('is read page by page, each repeated by itself, empty ones passed over', async () => {
@@ -56,7 +56,7 @@ describe('an answer as JSON', () => {
     '{"petId":9223372036854775808}',
     '[{"petId":1}',
   ])('is refused where an int64 is none: %s', (text) => {
-    expect(() => parseAnswer(text)).toThrow(SyntaxError);
+    expect(() => parseResponse(text)).toThrow(SyntaxError);
   });
 
   test('keeps every int64 and every string', () => {
@@ -68,7 +68,7 @@ describe('an answer as JSON', () => {
         const text = JSON.stringify(list, (_, value: unknown) =>
           typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
         );
-        expect(parseAnswer(text)).toEqual(list);
+        expect(parseResponse(text)).toEqual(list);
       }),
     );
   });
@@ -78,7 +78,7 @@ const refusal = (seconds: string): Step => failure(429, 'RATE_LIMIT_EXCEEDED', {
 
 describe('the limits of an answer', () => {
   test('are those of its headers, and missing where one is no number', async () => {
-    const server = await ScriptedServer.start(emptyPage, answer(200, '[]', { 'X-RateLimit-Reset': 'soon' }));
+    const server = await ScriptedServer.start(emptyPage, reply(200, '[]', { 'X-RateLimit-Reset': 'soon' }));
     const store = quickClient(server);
     const limits = { limit: 60, remaining: 59, reset: new Date(1_795_253_280_000) };
     expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ limits });

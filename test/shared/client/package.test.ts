@@ -6,11 +6,11 @@ import { int64Fields } from '../../../shared/contract/records.ts';
 import { run } from '../../support/admin-command.ts';
 import { issueKey } from '../../support/issue-key.ts';
 import { LocalHost } from '../../support/local-host.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
-const folder = temporaryFolder();
-const modules = path.join(folder, 'node_modules');
+const directory = temporaryDirectory();
+const modules = path.join(directory, 'node_modules');
 const installed = path.join(modules, 'pet-store-inventory-client');
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -20,14 +20,21 @@ let token: string;
 
 /** Packs the client and installs the package as npm would. It has no dependencies. */
 async function install(): Promise<void> {
-  const packed = await run('npm', ['pack', '--silent', '--workspace', 'shared/client', '--pack-destination', folder]);
-  const tarball = path.join(folder, packed.stdout.trim());
+  const packed = await run('npm', [
+    'pack',
+    '--silent',
+    '--workspace',
+    'shared/client',
+    '--pack-destination',
+    directory,
+  ]);
+  const tarball = path.join(directory, packed.stdout.trim());
   mkdirSync(installed, { recursive: true });
   const unpacked = await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
   if (packed.exitCode !== 0 || unpacked.exitCode !== 0) throw new Error(`${packed.stderr}${unpacked.stderr}`);
   mkdirSync(path.join(modules, '@types'));
   symlinkSync(path.join(root, 'node_modules/@types/node'), path.join(modules, '@types/node'));
-  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(path.join(directory, 'package.json'), '{"type":"module"}');
 }
 
 beforeAll(async () => {
@@ -41,8 +48,8 @@ function checkTypes() {
   const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
   const nodeTypes = { module: 'nodenext', types: ['node'] };
   const tsconfig = { compilerOptions: { ...compilerOptions, ...nodeTypes }, files: ['example.ts'] };
-  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-  return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '--project', folder]);
+  writeFileSync(path.join(directory, 'tsconfig.json'), JSON.stringify(tsconfig));
+  return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '--project', directory]);
 }
 
 describe('the package of the client', () => {
@@ -60,7 +67,7 @@ describe('the package of the client', () => {
 
   test('has an example whose types fit Node.js, and that runs', async () => {
     const [, text = ''] = /```ts\n(.*?)```/s.exec(read(path.join(installed, 'README.md'))) ?? [];
-    const example = path.join(folder, 'example.ts');
+    const example = path.join(directory, 'example.ts');
     writeFileSync(example, text);
     const env = { PET_STORE_URL: host.baseUrl, PET_STORE_API_KEY: token };
     const [checked, { exitCode, stdout, stderr }] = await Promise.all([

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
 import { expectCalls, HeldCalls, outcomeOf, work } from './held-calls.ts';
 import {
-  answer,
+  reply,
   breakOff,
   failure,
   hangUp,
@@ -15,7 +15,7 @@ import {
   type Step,
 } from './scripted-server.ts';
 
-const good = answer(200, { petId: 101, quantity: 7, status: 'available' });
+const good = reply(200, { petId: 101, quantity: 7, status: 'available' });
 const refusal = (code: string, seconds: number): Step => failure(429, code, { 'Retry-After': String(seconds) });
 const ofMinute = refusal('RATE_LIMIT_EXCEEDED', 30);
 const ofDay = refusal('DAILY_QUOTA_EXCEEDED', 50_000);
@@ -31,7 +31,7 @@ const pass = (seconds: number): Promise<void> => jest.advanceTimersByTimeAsync(s
 
 /** A server that limits a key as the service does, by the virtual clock, and suspends it as the service does. */
 async function limitingServer(perMinute: number) {
-  const counts = { minute: 0, used: 0, refused: 0, inFlight: 0, mostInFlight: 0 };
+  const counts = { minute: 0, used: 0, refused: 0, inFlight: 0, maxInFlight: 0 };
   const decide = (): Step => {
     const minute = Math.floor(Date.now() / 60_000);
     if (minute !== counts.minute) Object.assign(counts, { minute, used: 0, refused: 0 });
@@ -41,7 +41,7 @@ async function limitingServer(perMinute: number) {
     return counts.refused === 0 ? good : refusal('RATE_LIMIT_EXCEEDED', Math.ceil(60 - ((Date.now() / 1_000) % 60)));
   };
   const server = await ScriptedServer.start((response, request) => {
-    counts.mostInFlight = Math.max(counts.mostInFlight, ++counts.inFlight);
+    counts.maxInFlight = Math.max(counts.maxInFlight, ++counts.inFlight);
     const step = decide();
     setImmediate(() => {
       counts.inFlight--;
@@ -69,7 +69,7 @@ describe('calls begun together', () => {
 
     expect([...new Set(outcomes)].toSorted()).toEqual(expected);
     expect(outcomes.filter((outcome) => outcome === 'answered').length).toBe(Math.min(500, 2 * perMinute));
-    expect(counts.mostInFlight).toBe(10);
+    expect(counts.maxInFlight).toBe(10);
   });
 
   test.each([0, NaN, -1])('are refused where %d of them may be in flight', (concurrency) => {

@@ -23,7 +23,7 @@ export interface ReceivedRequest {
 const plenty = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1795253280' };
 
 /** An answer of the service: JSON with limit headers. */
-export const answer =
+export const reply =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
     const written = typeof body === 'string' ? body : JSON.stringify(body);
@@ -32,7 +32,7 @@ export const answer =
 
 /** An error of the service. */
 export const failure = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step =>
-  answer(status, { code, message: `This is ${code}.`, status }, headers);
+  reply(status, { code, message: `This is ${code}.`, status }, headers);
 
 /** No answer, ever. */
 export const silence: Step = () => undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { errorCatalogue, ServiceError } from '../../../shared/contract/errors.ts';
+import { errorCatalog, ServiceError } from '../../../shared/contract/errors.ts';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { isInt64 } from '../../../shared/contract/int64.ts';
 import { inventoryItemSchema, inventoryUpdateSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
@@ -25,7 +25,7 @@ describe('the errors', () => {
     const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
     const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
-    expect([...named].toSorted()).toEqual(Object.keys(errorCatalogue).toSorted());
+    expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
   });
 
   test('have a body of code, message and status', () => {
@@ -89,7 +89,7 @@ test.each<[string, v.GenericSchema, taken: readonly unknown[], refused: readonly
       })),
       { id: 1 },
       { status: 'sold' },
-      { colour: 'red' },
+      { color: 'red' },
     ]),
   ],
   [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorCatalogue } from '../../../shared/contract/errors.ts';
-import { allow, challenges, deny } from '../../../shared/http/authorizer-answer.ts';
+import { errorCatalog } from '../../../shared/contract/errors.ts';
+import { allow, challenges, deny } from '../../../shared/http/authorizer-result.ts';
 import { readAuthorizerContext, refusalOf } from '../../../shared/http/authorizer-context.ts';
 import { contextOf, noLimitContext } from '../../../shared/http/verdict-context.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
@@ -146,7 +146,7 @@ describe('an answer of the authorizer', () => {
 
   test('that refuses a request brings what the 401 is built from', () => {
     const code = 'API_KEY_MISSING';
-    const { message } = errorCatalogue[code];
+    const { message } = errorCatalog[code];
     expect(noLimitContext(NOW)).toEqual(nothingLeft);
     const context = { code, message, ...nothingLeft, challenge: challenges[code] };
     const denied = { principalId: 'anonymous', policyDocument: policyOf('Deny'), context };

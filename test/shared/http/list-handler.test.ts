@@ -6,7 +6,7 @@ import { listHandler } from '../../../shared/http/list-handler.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from './paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
-import { type Reader, streamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
+import { type Reader, streamedResponse, type StreamedResponse } from './streamed-response.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 
 acceptForeignErrors();
@@ -15,16 +15,16 @@ const faults = recordFaults();
 
 interface Asked extends NonNullable<Parameters<typeof aProxyEvent>[0]> {
   readonly operation?: ListId;
-  readonly leastPace?: { readonly bytes: number; readonly withinMs: number };
+  readonly minPace?: { readonly bytes: number; readonly withinMs: number };
 }
 
-function answerOf(
+function responseOf(
   entries: PagedList,
-  { operation = 'listInventory', leastPace = { bytes: 1, withinMs: 20_000 }, ...event }: Asked = {},
+  { operation = 'listInventory', minPace = { bytes: 1, withinMs: 20_000 }, ...event }: Asked = {},
   reader?: Reader,
-): Promise<StreamedAnswer> {
-  const { handler } = listHandler({ operation, entries, toJson: entryToJson, leastPace });
-  return streamedAnswer(handler, aProxyEvent(event), reader);
+): Promise<StreamedResponse> {
+  const { handler } = listHandler({ operation, entries, toJson: entryToJson, minPace });
+  return streamedResponse(handler, aProxyEvent(event), reader);
 }
 
 const isJson = (text: string): boolean => {
@@ -44,59 +44,59 @@ async function settled(list: PagedList): Promise<number> {
 
 test('A list without limit and cursor is the JSON of the whole list, without an ETag, whatever parts are empty', async () => {
   const list = new PagedList(2, 0, 0, 3, 0);
-  const answer = await answerOf(list);
+  const response = await responseOf(list);
 
-  expect(answer).toMatchObject({ statusCode: 200, failure: undefined });
-  expect(answer.text).toBe(list.json);
-  expect(answer.headers).not.toHaveProperty('ETag');
+  expect(response).toMatchObject({ statusCode: 200, failure: undefined });
+  expect(response.text).toBe(list.json);
+  expect(response.headers).not.toHaveProperty('ETag');
 });
 
 test('HEAD has the headers of GET, and reads the first entries only', async () => {
   const list = new PagedList(2, 2, 2);
   const headers = { 'Accept-Encoding': 'gzip' };
-  const { headers: ofGet } = await answerOf(new PagedList(2, 2, 2), { headers });
-  const answer = await answerOf(list, { method: 'HEAD', headers });
+  const { headers: ofGet } = await responseOf(new PagedList(2, 2, 2), { headers });
+  const response = await responseOf(list, { method: 'HEAD', headers });
 
-  expect(answer).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
+  expect(response).toMatchObject({ statusCode: 200, headers: ofGet, text: '', failure: undefined });
   expect(await settled(list)).toBe(1);
 });
 
 const LINK = /^<(?<path>[^?>]+)\?(?<query>[^>]+)>; rel="next"$/;
 
 /** The query that the next page is asked for with; undefined on the last page. */
-const nextOf = ({ headers }: StreamedAnswer): string | undefined => LINK.exec(headers.Link ?? '')?.groups?.query;
+const nextOf = ({ headers }: StreamedResponse): string | undefined => LINK.exec(headers.Link ?? '')?.groups?.query;
 
 describe('A list with a limit', () => {
   test('is in pages, each of which leads to the next', async () => {
     const seen: string[] = [];
     let query: string | undefined = 'limit=2&status=sold';
     while (query !== undefined) {
-      const answer: StreamedAnswer = await answerOf(new PagedList(5), { query });
-      seen.push(answer.text);
-      query = nextOf(answer);
+      const response: StreamedResponse = await responseOf(new PagedList(5), { query });
+      seen.push(response.text);
+      query = nextOf(response);
       expect(query ?? 'status=sold').toContain('status=sold');
     }
 
     expect(seen).toEqual(['[{"id":1},{"id":2}]', '[{"id":3},{"id":4}]', '[{"id":5}]']);
-    const [cursor] = nextOf(await answerOf(new PagedList(102), { query: 'limit=1' }))?.match(/cursor=.+/) ?? [];
-    expect(nextOf(await answerOf(new PagedList(102), { query: cursor ?? '' }))).toMatch(/^limit=100&/);
+    const [cursor] = nextOf(await responseOf(new PagedList(102), { query: 'limit=1' }))?.match(/cursor=.+/) ?? [];
+    expect(nextOf(await responseOf(new PagedList(102), { query: cursor ?? '' }))).toMatch(/^limit=100&/);
   });
 
   test('is 304 as long as the page and its Link are the same', async () => {
     const query = 'limit=2';
-    const { headers } = await answerOf(new PagedList(3), { query, headers: { 'Accept-Encoding': 'gzip' } });
+    const { headers } = await responseOf(new PagedList(3), { query, headers: { 'Accept-Encoding': 'gzip' } });
     const asked = { 'If-None-Match': `"other", ${headers.ETag}`, 'Accept-Encoding': 'gzip' };
     const { 'Content-Encoding': _, ...others } = headers;
-    const known = await answerOf(new PagedList(3), { query, headers: asked });
+    const known = await responseOf(new PagedList(3), { query, headers: asked });
 
     expect(headers).toMatchObject({
       'Cache-Control': 'private, no-cache',
       ETag: expect.stringMatching(/^W\/"[\w-]{16}"$/),
     });
     expect(known).toMatchObject({ statusCode: 304, headers: others, text: '' });
-    expect(await answerOf(new PagedList(2), { query, headers: asked })).toMatchObject({ statusCode: 200 });
+    expect(await responseOf(new PagedList(2), { query, headers: asked })).toMatchObject({ statusCode: 200 });
     const any = { 'If-None-Match': '*' };
-    expect(await answerOf(new PagedList(2), { query, headers: any })).toMatchObject({ statusCode: 304 });
+    expect(await responseOf(new PagedList(2), { query, headers: any })).toMatchObject({ statusCode: 304 });
   });
 });
 
@@ -107,33 +107,33 @@ describe.each([
   [', compressed,', { 'Accept-Encoding': 'gzip' }],
 ])('A long list%s', (_, headers) => {
   const isZipped = 'Accept-Encoding' in headers;
-  const textOf = (answer: StreamedAnswer): string => (isZipped ? answer.unzipped : answer.text);
+  const textOf = (response: StreamedResponse): string => (isZipped ? response.unzipped : response.text);
 
   test('leaves page by page: each before the next is read', async () => {
     const list = new PagedList(2, 2, 2);
     const taken = [1, 2, 3].map(() => Promise.withResolvers<void>());
     list.before = (page) => taken[page - 2]?.promise;
     const seen: string[] = [];
-    const answer = await answerOf(list, { headers }, (soFar) => {
+    const response = await responseOf(list, { headers }, (soFar) => {
       const text = textOf(soFar);
       for (const id of [2, 4, 6]) if (text.endsWith(`{"id":${id}}`)) taken[id / 2 - 1]?.resolve();
       seen.push(text);
     });
 
     expect(seen).toEqual(expect.arrayContaining(['[{"id":1},{"id":2}', '[{"id":1},{"id":2},{"id":3},{"id":4}']));
-    expect(textOf(answer)).toBe(list.json);
+    expect(textOf(response)).toBe(list.json);
   });
 
   test('is read no faster than it is taken: some 32 kB are under way', async () => {
     const list = new PagedList(...Array.from({ length: 100 }, () => 2_000));
     const { promise: hurry, resolve } = Promise.withResolvers<void>();
-    const answer = answerOf(list, { headers }, async ({ chunks }) => {
+    const response = responseOf(list, { headers }, async ({ chunks }) => {
       if (chunks.length > 0) await hurry;
     });
     expect(await settled(list)).toBeLessThan(isZipped ? 40 : 6);
     resolve();
 
-    expect(textOf(await answer) === list.json).toBe(true);
+    expect(textOf(await response) === list.json).toBe(true);
   });
 
   test.each<[what: string, pages: number, bytes: number, pause: (chunks: number) => Promise<unknown> | undefined]>([
@@ -143,13 +143,13 @@ describe.each([
     ['something always, and too little', 50, 1_000_000, () => setTimeout(10)],
   ])('is cut off for a reader that takes %s, and is no complete list', async (_takes, pages, bytes, pause) => {
     const list = new PagedList(...Array.from({ length: pages }, () => 2_000));
-    const leastPace = { bytes, withinMs: 100 };
-    const answer = await answerOf(list, { headers, leastPace }, async ({ chunks }) => {
+    const minPace = { bytes, withinMs: 100 };
+    const response = await responseOf(list, { headers, minPace }, async ({ chunks }) => {
       await pause(chunks.length);
     });
 
-    expect(answer.failure).toEqual(new Error(`The reader was too slow: it took less than ${bytes} bytes in 100 ms`));
-    expect(isJson(textOf(answer))).toBe(false);
+    expect(response.failure).toEqual(new Error(`The reader was too slow: it took less than ${bytes} bytes in 100 ms`));
+    expect(isJson(textOf(response))).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
@@ -158,21 +158,21 @@ describe.each([
     const list = new PagedList(...Array.from({ length: 180 }, () => 2_000));
     const begun = performance.now();
     // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be under way.
-    const leastPace = { bytes: 30_000, withinMs: 800 };
-    const answer = await answerOf(list, { headers, leastPace }, () => setTimeout(5));
+    const minPace = { bytes: 30_000, withinMs: 800 };
+    const response = await responseOf(list, { headers, minPace }, () => setTimeout(5));
 
-    expect(performance.now() - begun).toBeGreaterThan(leastPace.withinMs);
-    expect(answer.failure).toBeUndefined();
-    expect(isJson(textOf(answer))).toBe(true);
+    expect(performance.now() - begun).toBeGreaterThan(minPace.withinMs);
+    expect(response.failure).toBeUndefined();
+    expect(isJson(textOf(response))).toBe(true);
   });
 
   test('is not cut off where the store, and not the reader, takes long', async () => {
     const list = new PagedList(2, 0, 2);
     list.before = (page) => (page === 2 ? setTimeout(600) : undefined);
-    const answer = await answerOf(list, { headers, leastPace: { bytes: 1_000_000, withinMs: 500 } });
+    const response = await responseOf(list, { headers, minPace: { bytes: 1_000_000, withinMs: 500 } });
 
-    expect(answer.failure).toBeUndefined();
-    expect(isJson(textOf(answer))).toBe(true);
+    expect(response.failure).toBeUndefined();
+    expect(isJson(textOf(response))).toBe(true);
   });
 
   test('that breaks off fails, is logged, and is no complete list', async () => {
@@ -184,13 +184,13 @@ describe.each([
       await begun.promise;
       throw failure;
     };
-    const answer = await answerOf(list, { headers }, ({ chunks }) => {
+    const response = await responseOf(list, { headers }, ({ chunks }) => {
       if (chunks.length > 0) begun.resolve();
     });
 
-    expect(answer).toMatchObject({ statusCode: 200, failure });
-    expect(textOf(answer).startsWith('[{"id":1},{"id":2}')).toBe(true);
-    expect(isJson(textOf(answer))).toBe(false);
+    expect(response).toMatchObject({ statusCode: 200, failure });
+    expect(textOf(response).startsWith('[{"id":1},{"id":2}')).toBe(true);
+    expect(isJson(textOf(response))).toBe(false);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
     expect(faults()).toEqual([
       [expect.stringMatching(/broke off after its answer had begun.*7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d/)],
@@ -202,19 +202,19 @@ describe.each([
     list.before = () => {
       throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
     };
-    const answer = await answerOf(list, { headers });
+    const response = await responseOf(list, { headers });
 
-    expect(answer).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '1' }, failure: undefined });
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
-    expect(answer.headers).not.toHaveProperty('Content-Encoding');
+    expect(response).toMatchObject({ statusCode: 503, headers: { 'Retry-After': '1' }, failure: undefined });
+    expect(JSON.parse(response.text)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    expect(response.headers).not.toHaveProperty('Content-Encoding');
   });
 });
 
 test.each(['limit=0', 'petId=1'])('A wrong query is 400, and nothing is read: orders by %s', async (query) => {
   const list = new PagedList(1);
-  const answer = await answerOf(list, { query, operation: 'listOrders' });
+  const response = await responseOf(list, { query, operation: 'listOrders' });
 
-  expect(answer).toMatchObject({ statusCode: 400, headers: { 'X-API-Stability': 'beta', ...admittedHeaders } });
+  expect(response).toMatchObject({ statusCode: 400, headers: { 'X-API-Stability': 'beta', ...admittedHeaders } });
   expect(list.asked).toEqual([]);
 });
 
@@ -227,10 +227,10 @@ describe('Accept-Encoding (RFC 9110 §12.5.3)', () => {
     [['gzip;q=0.5, identity'], false],
   ])('%j: compressed: %s', async (values, isZipped) => {
     const list = new PagedList(3);
-    const answer = await answerOf(list, { headers: { 'accept-encoding': values } });
+    const response = await responseOf(list, { headers: { 'accept-encoding': values } });
 
-    expect(answer.headers).toMatchObject({ Vary: 'Accept-Encoding', ...admittedHeaders });
-    expect(answer.headers['Content-Encoding']).toBe(isZipped ? 'gzip' : undefined);
-    expect(isZipped ? answer.unzipped : answer.text).toBe(list.json);
+    expect(response.headers).toMatchObject({ Vary: 'Accept-Encoding', ...admittedHeaders });
+    expect(response.headers['Content-Encoding']).toBe(isZipped ? 'gzip' : undefined);
+    expect(isZipped ? response.unzipped : response.text).toBe(list.json);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
-import { admittedContext, admittedHeaders, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
-import { streamedAnswer } from './streamed-answer.ts';
+import { admittedContext, admittedHeaders, responseTo, aProxyEvent } from '../../support/proxy-event.ts';
+import { streamedResponse } from './streamed-response.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 
 const lines = recordRequestLines();
@@ -20,10 +20,10 @@ interface Answer {
 type Respond = () => Promise<Reply>;
 
 const atOnce = (respond: Respond, event = aProxyEvent()): Promise<Answer> =>
-  answerTo(operationHandler(respond, { headers: own }).handler, event);
+  responseTo(operationHandler(respond, { headers: own }).handler, event);
 
 async function streamed(respond: Respond, event = aProxyEvent()): Promise<Answer> {
-  const { statusCode, headers, text, failure } = await streamedAnswer(
+  const { statusCode, headers, text, failure } = await streamedResponse(
     streamingHandler(respond, { headers: own }).handler,
     event,
   );
@@ -56,9 +56,9 @@ describe.each([
   test.each([ok, failing(new ServiceError('PET_NOT_FOUND'))])(
     'answers HEAD as GET, without the body',
     async (respond) => {
-      const answer = await invoke(respond, aProxyEvent({ method: 'HEAD' }));
+      const response = await invoke(respond, aProxyEvent({ method: 'HEAD' }));
 
-      expect(answer).toEqual({ ...(await invoke(respond)), body: '' });
+      expect(response).toEqual({ ...(await invoke(respond)), body: '' });
     },
   );
 
@@ -72,13 +72,13 @@ describe.each([
       'INTERNAL_ERROR',
     ],
   ])('answers an error with its Error body: %s', async (__, thrown, status, code) => {
-    const answer = await invoke(failing(thrown));
+    const response = await invoke(failing(thrown));
 
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       statusCode: status,
       headers: { 'Content-Type': 'application/json', ...own, ...admittedHeaders },
     });
-    expect(JSON.parse(answer.body)).toEqual({ code, status, message: expect.not.stringContaining('secret') });
+    expect(JSON.parse(response.body)).toEqual({ code, status, message: expect.not.stringContaining('secret') });
     expect(lines()).toMatchObject([{ status: String(status), code, keyId: 'k3y1d' }]);
     expect(lines()[0]).not.toHaveProperty('reason');
   });
@@ -90,7 +90,7 @@ describe.each([
       expect(headers['Link']).toBe(`${own.Link}, <https://docs.example.com/errors#PET_NOT_FOUND>; rel="help"`);
       expect((await invoke(ok)).headers['Link']).toBe(own.Link);
       const { handler } = operationHandler(failing(new ServiceError('PET_NOT_FOUND')));
-      const { headers: alone } = await answerTo(handler, aProxyEvent());
+      const { headers: alone } = await responseTo(handler, aProxyEvent());
       expect(alone['Link']).toBe('<https://docs.example.com/errors#PET_NOT_FOUND>; rel="help"');
     } finally {
       delete process.env['PAGE_ORIGIN'];
@@ -107,13 +107,13 @@ describe.each([
 
   test('answers what the authorizer refused with Retry-After', async () => {
     const [outcome, status] = ['RATE_LIMIT_EXCEEDED', 429];
-    const answer = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
+    const response = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
 
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       statusCode: status,
       headers: { ...own, ...admittedHeaders, 'X-RateLimit-Remaining': '0', 'Retry-After': '17' },
     });
-    expect(JSON.parse(answer.body)).toMatchObject({ code: outcome, status });
+    expect(JSON.parse(response.body)).toMatchObject({ code: outcome, status });
     expect(lines()).toMatchObject([{ status: String(status), code: outcome, reason: outcome, plan: 'pro' }]);
   });
 
@@ -121,9 +121,9 @@ describe.each([
     const respond = jest.fn(ok);
     const update = { method: 'PATCH', resource: '/inventory/{petId}', query: 'dryRun' };
     for (const access of ['read', undefined]) {
-      const answer = await invoke(respond, aProxyEvent({ ...update, authorizer: { ...admittedContext, access } }));
-      expect(answer).toMatchObject({ statusCode: 403, headers: { ...own, ...admittedHeaders } });
-      expect(answer.body).toContain('TOKEN_READ_ONLY');
+      const response = await invoke(respond, aProxyEvent({ ...update, authorizer: { ...admittedContext, access } }));
+      expect(response).toMatchObject({ statusCode: 403, headers: { ...own, ...admittedHeaders } });
+      expect(response.body).toContain('TOKEN_READ_ONLY');
     }
     // Nor one that may do all, with a parameter that no change knows.
     const { body } = await invoke(respond, aProxyEvent(update));
@@ -163,9 +163,9 @@ test('A stream is logged once it has ended', async () => {
     yield ']';
   };
   const { handler } = streamingHandler(() => Promise.resolve({ status: 200, body: Readable.from(parts()) }));
-  const answer = await streamedAnswer(handler, aProxyEvent());
+  const response = await streamedResponse(handler, aProxyEvent());
 
-  expect(answer).toMatchObject({ statusCode: 200, text: '[1]', failure: undefined });
+  expect(response).toMatchObject({ statusCode: 200, text: '[1]', failure: undefined });
   expect(linesBefore).toBe(0);
   expect(lines()).toMatchObject([{ status: '200' }]);
   expect(lines()[0]).not.toHaveProperty('complete');

@@ -30,10 +30,10 @@ describe('the probe of a release', () => {
 
   test('waits for what IAM has just granted', async () => {
     probe.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
-    const answer = runProbe(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
+    const response = runProbe(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
     await jest.advanceTimersByTimeAsync(1_000);
 
-    await expect(answer).resolves.toBeUndefined();
+    await expect(response).resolves.toBeUndefined();
     expect(probe).toHaveBeenCalledTimes(3);
   });
 

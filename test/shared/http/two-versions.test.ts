@@ -3,7 +3,7 @@ import { operationHandler } from '../../../shared/http/operation-handler.ts';
 import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/authorizer-context.ts';
 import { contextOf, uncountedContext } from '../../../shared/http/verdict-context.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
-import { admittedContext, admittedLimits, answerTo, aProxyEvent } from '../../support/proxy-event.ts';
+import { admittedContext, admittedLimits, responseTo, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
@@ -18,7 +18,7 @@ async function answered(
   authorizer: Readonly<Record<string, unknown>>,
   request: Parameters<typeof aProxyEvent>[0] = {},
 ) {
-  const { statusCode, headers, body } = await answerTo(
+  const { statusCode, headers, body } = await responseTo(
     operationHandler(respond).handler,
     aProxyEvent({ ...request, authorizer }),
   );
@@ -51,8 +51,8 @@ describe('The functions answer to an authorizer of the last release', () => {
     ['API_KEY_SUSPENDED', 429],
     ['SERVICE_UNAVAILABLE', 503],
   ])('what it refuses: %s', async (outcome, status) => {
-    const answer = await answered({ ...lastRelease, outcome, retryAfter: '17' });
-    expect(answer).toEqual({ status, code: outcome, limit: '60', retryAfter: '17' });
+    const response = await answered({ ...lastRelease, outcome, retryAfter: '17' });
+    expect(response).toEqual({ status, code: outcome, limit: '60', retryAfter: '17' });
   });
 });
 
@@ -76,9 +76,9 @@ test('The authorizer makes what functions of the last release can read', () => {
 
 describe('The functions answer to an authorizer of a later release', () => {
   test('a refusal that they do not know with 503 and its Retry-After, which they log', async () => {
-    const answer = await answered({ ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' });
+    const response = await answered({ ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' });
 
-    expect(answer).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', limit: '60', retryAfter: '17' });
+    expect(response).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', limit: '60', retryAfter: '17' });
     expect(faults()).toEqual([[expect.stringContaining('KEY_PAUSED')]]);
   });
 
@@ -92,14 +92,14 @@ describe('The functions answer to an authorizer of a later release', () => {
   test.each(Object.keys(admittedContext))('a context without %s, or with a number, never with 500', async (name) => {
     for (const value of [undefined, 5]) {
       const authorizer = { ...admittedContext, more: 'x', [name]: value };
-      const answer = await answerTo(operationHandler(respond).handler, aProxyEvent({ authorizer }));
+      const response = await responseTo(operationHandler(respond).handler, aProxyEvent({ authorizer }));
 
-      expect(answer.statusCode).toBe(name === 'outcome' ? 503 : 200);
+      expect(response.statusCode).toBe(name === 'outcome' ? 503 : 200);
       const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
       const { [missing]: _missing, ...others }: Record<string, string> = admittedLimits;
       const safe: Record<string, string> = unknownLimitHeaders;
-      expect(answer.headers).toMatchObject(others);
-      expect(answer.headers[missing]).toBe(safe[missing]);
+      expect(response.headers).toMatchObject(others);
+      expect(response.headers[missing]).toBe(safe[missing]);
     }
   });
 });

@@ -45,9 +45,9 @@ describe('The clients of API Gateway', () => {
 
   test('read again, and say each time that they were throttled, until they are let in', async () => {
     server.faults = (number) => (number <= 2 ? 'throttled' : undefined);
-    const [answer] = await call('gateway', 1);
+    const [response] = await call('gateway', 1);
 
-    expect(answer).toMatchObject({ items: [] });
+    expect(response).toMatchObject({ items: [] });
     expect(server.arrivals).toHaveLength(3);
     expect(throttled).toBe(2);
   });

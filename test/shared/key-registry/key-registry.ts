@@ -52,9 +52,9 @@ export class KeyRegistry extends InProcessTarget {
         async (args) => {
           if (commandName !== command) return next(args);
           await before();
-          const answer = await next(args);
-          await after(answer.output);
-          return answer;
+          const response = await next(args);
+          await after(response.output);
+          return response;
         },
       { step: 'initialize' },
     );
@@ -68,9 +68,9 @@ export class KeyRegistry extends InProcessTarget {
         (args) => {
           if (!commandName.endsWith('sCommand')) return next(args);
           const name = commandName + JSON.stringify(args.input);
-          const answer = known.get(name) ?? next(args);
-          known.set(name, answer);
-          return answer;
+          const response = known.get(name) ?? next(args);
+          known.set(name, response);
+          return response;
         },
       { step: 'initialize' },
     );

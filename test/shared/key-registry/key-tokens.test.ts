@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   tokenEntry,
-  type TokenOrder,
+  type AddTokenParams,
   type Tokens,
-  tokensLabelled,
+  tokensLabeled,
   withEnd,
   withShown,
   withToken,
@@ -15,7 +15,7 @@ import { hashToken } from '../../../shared/keys/token.ts';
 const NOW = 1_000_000;
 
 /** A token of a text, made at a time. */
-const entry = (text: string, order: TokenOrder = {}, since = 0): Tokens => tokenEntry(text, order, since);
+const entry = (text: string, order: AddTokenParams = {}, since = 0): Tokens => tokenEntry(text, order, since);
 const names = (tokens: Tokens): string[] => {
   const texts = ['old', 'new', 'pending', 'ended', 'other', 'a', 'b', 'c', 'd'];
   return texts.filter((text) => Object.hasOwn(tokens, hashToken(text)));
@@ -31,12 +31,12 @@ describe('the tokens of a label', () => {
   };
 
   test('are the one that has it, those in their grace, and one that was never shown', () => {
-    expect(tokensLabelled({ tokens }, 'main', NOW)).toMatchObject({
+    expect(tokensLabeled({ tokens }, 'main', NOW)).toMatchObject({
       current: { hash: hashToken('new') },
       inGrace: [{ hash: hashToken('old') }],
       pending: { hash: hashToken('pending') },
     });
-    expect(tokensLabelled({ tokens }, 'app', NOW)).toEqual({ current: undefined, inGrace: [], pending: undefined });
+    expect(tokensLabeled({ tokens }, 'app', NOW)).toEqual({ current: undefined, inGrace: [], pending: undefined });
   });
 
   test('work until their very end, and are listed the oldest first', () => {

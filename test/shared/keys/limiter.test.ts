@@ -173,11 +173,11 @@ describe('The limiter gives up', () => {
     ['after one write that may have arrived', late, 'too late', 1],
     ['after two whose connection was gone', gone, 'socket hang up', 2],
     ['after many that lose a race', lost, 'No decision', 16],
-  ])('%s', async (_, error, message, tries) => {
+  ])('%s', async (_, error, message, attempts) => {
     const { client, calls } = failingClient(Array.from({ length: 20 }, () => error));
 
     await expect(new Limiter(client, 'keys').admit(tokenOf(KEY), NOW)).rejects.toThrow(message);
-    expect(calls).toHaveLength(tries);
+    expect(calls).toHaveLength(attempts);
   });
 
   test('where DynamoDB throttles a key, and asks it no more for a second', async () => {
@@ -206,7 +206,7 @@ test.each([
   let time = NOW;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => time);
   const Item = marshall({ ...slowKey, ...state });
-  const answers: Readonly<Record<string, () => object>> = {
+  const responses: Readonly<Record<string, () => object>> = {
     [LOST]: () => new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item }),
     [BUSY]: () => new ThrottlingException({ message: 'busy', $metadata: {} }),
     [GONE]: () => gone,
@@ -216,9 +216,9 @@ test.each([
   const slow = clientOver(async () => {
     begins.push(time - NOW);
     time += 2_450;
-    const answer = answers[script[begins.length - 1] ?? COUNTED]?.() ?? {};
-    if (answer instanceof Error) throw answer;
-    return { ...answer };
+    const response = responses[script[begins.length - 1] ?? COUNTED]?.() ?? {};
+    if (response instanceof Error) throw response;
+    return { ...response };
   });
   await new Limiter(slow, 'keys').admit(tokenOf(slowKey), NOW).catch(() => undefined);
   clock.mockRestore();

@@ -1,4 +1,4 @@
-import { type Limits, type OuterGuard, outerGuard } from '../../../shared/keys/plans.ts';
+import { type Limits, type UsagePlanLimits, usagePlanLimits } from '../../../shared/keys/plans.ts';
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
@@ -9,7 +9,7 @@ test('The usage plan around exact limits never refuses what the minute windows a
   fc.assert(
     fc.property(limits, arrivals(), (exact, times) => {
       const admitted = admittedByMinute(times, exact);
-      expect(refusedByBucket(admitted, outerGuard(exact))).toEqual([]);
+      expect(refusedByBucket(admitted, usagePlanLimits(exact))).toEqual([]);
     }),
     { numRuns: 300 },
   );
@@ -39,7 +39,7 @@ function admittedByMinute(times: readonly number[], { perMinute }: Limits): numb
 }
 
 /** What API Gateway's token bucket refuses, counted in thousandths of a token so that nothing is rounded. */
-function refusedByBucket(times: readonly number[], { rateLimit, burstLimit }: OuterGuard): number[] {
+function refusedByBucket(times: readonly number[], { rateLimit, burstLimit }: UsagePlanLimits): number[] {
   const full = burstLimit * 1_000;
   let tokens = full;
   let last = 0;

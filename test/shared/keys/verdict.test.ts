@@ -6,7 +6,7 @@ import {
   DENIED as deny,
   nextStep,
   limitRefusal,
-  tightest,
+  mostRestrictiveWindow,
   windowsOf,
 } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
@@ -90,7 +90,7 @@ describe('what an admitted request leaves: both windows, and the one with the le
     const windows = windowsOf({ kind: 'admitted', key: key(used) });
 
     expect(windows).toEqual({ minute: ofMinute, day: ofDay });
-    expect(tightest(windows)).toBe(windows[least]);
+    expect(mostRestrictiveWindow(windows)).toBe(windows[least]);
   });
 });
 
@@ -137,6 +137,6 @@ describe('a refusal has its reason, and waits for an end', () => {
 
     expect(verdict).toEqual({ kind: 'refused', key: verdict.key, reason });
     expect(windowsOf(verdict)).toEqual({ minute: ofMinute, day: ofDay });
-    expect(tightest(windowsOf(verdict))).toMatchObject({ remaining: 0, resetsAt });
+    expect(mostRestrictiveWindow(windowsOf(verdict))).toMatchObject({ remaining: 0, resetsAt });
   });
 });

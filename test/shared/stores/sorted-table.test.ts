@@ -7,7 +7,7 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import type { Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
-import { MOST_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
+import { MAX_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../recorded-calls.ts';
@@ -82,7 +82,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
   test('is in the order of int64, with every digit, whole and in pages of those with a status', async () => {
     await put(...ASCENDING.toReversed());
     const sold = anEntry(1, 1, 'sold');
-    await stock.put(sold, { colour: 'red', version: 'v1' });
+    await stock.put(sold, { color: 'red', version: 'v1' });
 
     // The entry, and nothing else.
     expect(await all('sold')).toEqual([sold]);
@@ -118,15 +118,15 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
   });
 
   test('reads a bounded number of items for a page with a status, and leads on from there', async () => {
-    const last = MOST_READ_FOR_PAGE + 100;
+    const last = MAX_READ_FOR_PAGE + 100;
     const statusOf = (petId: number) => (petId % last === 0 ? 'sold' : 'available');
     await stock.putAll(Array.from({ length: last + 1 }, (_, petId) => anEntry(petId, 1, statusOf(petId))));
     const watched = testClient();
     const calls = recordCalls(watched);
     const found = await stockList(watched, stock.name).page({ status: 'sold' }, 5);
 
-    expect(found).toEqual({ entries: [anEntry(0, 1, 'sold')], last: String(MOST_READ_FOR_PAGE - 1) });
-    expect(calls).toMatchObject([{ output: { ScannedCount: MOST_READ_FOR_PAGE } }]);
+    expect(found).toEqual({ entries: [anEntry(0, 1, 'sold')], last: String(MAX_READ_FOR_PAGE - 1) });
+    expect(calls).toMatchObject([{ output: { ScannedCount: MAX_READ_FOR_PAGE } }]);
     expect(await page(5, found.last, 'sold')).toEqual([[String(last)], undefined]);
   });
 });

@@ -38,17 +38,20 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
       expect(await faulty.stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
     });
 
-    test.each<Fault['kind']>(['lostAnswer', 'halfAnswer', 'falseFailure'])('is made once after a %s', async (kind) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name
-      faulty.failWrites({ kind } as Fault);
+    test.each<Fault['kind']>(['lostResponse', 'halfResponse', 'falseFailure'])(
+      'is made once after a %s',
+      async (kind) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name
+        faulty.failWrites({ kind } as Fault);
 
-      expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
-      expect(await faulty.stock.read('42')).toMatchObject({ quantity: 3 });
-    });
+        expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
+        expect(await faulty.stock.read('42')).toMatchObject({ quantity: 3 });
+      },
+    );
   });
 
   test('without a key is 503 where its answer was lost and another has changed the entry', async () => {
-    faulty.failWrites({ kind: 'lostAnswer' });
+    faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, () => faulty.store.change({ petId, by: 1 }));
 
     await expect(faulty.store.change({ petId, by: -2 })).rejects.toMatchObject({
@@ -81,7 +84,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
   test('of one each by 100 clients at a stock of 60 takes 60, whatever fails in between', async () => {
     await faulty.stock.put(anEntry(42, 60), { version: 'v1' });
     const random = new Random(60);
-    const faults: readonly Fault[] = [{ kind: 'lostAnswer' }, { kind: 'hangUp' }, { kind: 'falseFailure' }];
+    const faults: readonly Fault[] = [{ kind: 'lostResponse' }, { kind: 'hangUp' }, { kind: 'falseFailure' }];
     faulty.engine.faults = () => (random.isLikely(0.2) ? random.pick(faults) : undefined);
     const codes = new Map<number, string>();
     const unsure = () => Array.from({ length: 100 }, (_, client) => client).filter((client) => !codes.has(client));

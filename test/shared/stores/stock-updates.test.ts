@@ -139,8 +139,8 @@ const IN_CONFLICT = dynamoDBError(400, 'TransactionConflictException');
 
 /** What goes wrong with calls that are carried out, or may be, and their answers. */
 const losses: readonly [string, Fault][] = [
-  ['is lost', { kind: 'lostAnswer' }],
-  ['breaks off', { kind: 'halfAnswer' }],
+  ['is lost', { kind: 'lostResponse' }],
+  ['breaks off', { kind: 'halfResponse' }],
   ['is a failure', { kind: 'falseFailure' }],
 ];
 
@@ -208,7 +208,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       const { version } = await faulty.store.change({ ...update, versions: ['v1'] });
       expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem']);
 
-      faulty.failWrites({ kind: 'lostAnswer' });
+      faulty.failWrites({ kind: 'lostResponse' });
       const second = await faulty.store.change({ petId, quantity: 13, versions: [version] });
       expect(await faulty.stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
     });
@@ -222,7 +222,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
     });
 
     test('is 503 where its answer was lost and the entry is gone', async () => {
-      faulty.failWrites({ kind: 'lostAnswer' });
+      faulty.failWrites({ kind: 'lostResponse' });
       faulty.before(isRead, () => faulty.stock.delete('42'));
 
       await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('may have been made'));
@@ -232,7 +232,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   describe('with an Idempotency-Key', () => {
     test('gets its answer where all of them were lost, whatever others did', async () => {
       const requestId = randomUUID();
-      faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostAnswer' })));
+      faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostResponse' })));
       await expect(faulty.keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
       const stored = await faulty.stock.read('42');
       await faulty.stock.put(anEntry(42, 99), { version: 'v9' });

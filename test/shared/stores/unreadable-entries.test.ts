@@ -68,7 +68,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
   });
 
   test('may have been changed where an answer was lost', async () => {
-    faulty.failWrites({ kind: 'lostAnswer' });
+    faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, spoil);
 
     await expect(faulty.store.change(adjustment)).rejects.toMatchObject(

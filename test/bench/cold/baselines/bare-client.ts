@@ -4,7 +4,7 @@ import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/clie
 const client = new DynamoDBClient({});
 const item = { TableName: process.env['STOCK_TABLE'], Key: { storeId: { S: 'main' }, petId: { N: '1' } } };
 
-export const initialise = () => client.send(new GetItemCommand(item));
+export const initialize = () => client.send(new GetItemCommand(item));
 
 export async function handler() {
   await client.send(

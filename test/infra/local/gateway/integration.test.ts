@@ -19,7 +19,7 @@ const json = ['Content-Type', 'application/json'];
 const delimiter = String.raw`\0`.repeat(8);
 
 const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
-const answerTo = async (source: string) => {
+const responseTo = async (source: string) => {
   const { status, headers, body } = await integrateStreaming(deploy(source), '{}', 10_000);
   return { status, headers, body: await text(body) };
 };
@@ -35,14 +35,14 @@ describe('what a function streams', () => {
     const whole = `Buffer.from('${JSON.stringify(metadata)}${delimiter}[1]')`;
     const source = streaming(`for (const byte of ${whole}) await write(Buffer.of(byte)); stream.end();`);
 
-    expect(await answerTo(source)).toMatchObject({ headers: [json, ['X-Id', 'ä']], body: '[1]' });
+    expect(await responseTo(source)).toMatchObject({ headers: [json, ['X-Id', 'ä']], body: '[1]' });
   });
 
   test.each([
     ['too long', ofLength(16 * 1024 + 1)],
     ['never sent, since there is no body', streaming('stream.end();', metadata)],
   ])('is a 502 where the metadata is %s', async (_, source) => {
-    await expect(answerTo(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+    await expect(responseTo(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
   });
 });
 

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
  * A connection that was idle for longer, in milliseconds, is not used again. DynamoDB was seen to close them after 60
  * seconds (https://github.com/aws/aws-sdk-java/issues/1365), and promises none: this is a third of that.
  */
-const MOST_IDLE_MS = 20_000;
+const MAX_IDLE_MS = 20_000;
 
 /** As the SDK has them. */
 const SETTINGS = { keepAlive: true, maxSockets: 50 };
@@ -27,12 +27,12 @@ export class Connections {
     this.agent.on('free', (connection: Duplex) => void this.#idleSince.set(connection, Date.now()));
   }
 
-  /** @param mostIdleMs 0 once a connection has failed: the others were idle for longer, and are likely to fail too */
-  closeIdle(mostIdleMs = MOST_IDLE_MS): void {
+  /** @param maxIdleMs 0 once a connection has failed: the others were idle for longer, and are likely to fail too */
+  closeIdle(maxIdleMs = MAX_IDLE_MS): void {
     const now = Date.now();
     for (const connection of Object.values(this.agent.freeSockets).flatMap((each) => each ?? [])) {
       // The clock may have been set back too.
-      if (Math.abs(now - (this.#idleSince.get(connection) ?? 0)) >= mostIdleMs) connection.destroy();
+      if (Math.abs(now - (this.#idleSince.get(connection) ?? 0)) >= maxIdleMs) connection.destroy();
     }
   }
 }

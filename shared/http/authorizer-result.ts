@@ -1,5 +1,5 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
-import { type ErrorCode, errorCatalogue } from '../contract/errors.ts';
+import { type ErrorCode, errorCatalog } from '../contract/errors.ts';
 import type { AuthorizerContext } from './authorizer-context.ts';
 import { noLimitContext } from './verdict-context.ts';
 import { helpLink } from './response-headers.ts';
@@ -35,7 +35,7 @@ export function deny(
   methodArn: string,
   code: DenialCode,
   now: number,
-  { message = errorCatalogue[code].message, page }: DenialOptions = {},
+  { message = errorCatalog[code].message, page }: DenialOptions = {},
 ): APIGatewayAuthorizerResult {
   const help = page !== undefined && { help: helpLink(page, code) };
   const context = {

@@ -13,7 +13,7 @@ const TOKENS = new RegExp(
  *
  * @throws SyntaxError where the text is not JSON, or an int64 field is not an integer in plain decimal
  */
-export function parseAnswer(text: string): unknown {
+export function parseResponse(text: string): unknown {
   const quoted = text.replace(TOKENS, (token: string, field?: string, digits?: string) =>
     field === undefined ? token : `"${field}":"${digits}"`,
   );

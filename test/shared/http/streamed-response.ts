@@ -13,7 +13,7 @@ import { lambdaContext } from '../../support/proxy-event.ts';
 Object.assign(globalThis, { awslambda });
 
 /** What a function has streamed. */
-export class StreamedAnswer {
+export class StreamedResponse {
   statusCode = 0;
   headers: Readonly<Record<string, string>> = {};
   /** The parts of the body, as they came. */
@@ -42,27 +42,27 @@ export class StreamedAnswer {
 }
 
 /** Takes what a function streams, and the next part only then. */
-export type Reader = (answer: StreamedAnswer, stream: ResponseStream) => Promise<void> | void;
+export type Reader = (response: StreamedResponse, stream: ResponseStream) => Promise<void> | void;
 
 /** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */
-export async function streamedAnswer(
+export async function streamedResponse(
   handler: object,
   event: APIGatewayProxyEvent,
   reader: Reader = () => undefined,
-): Promise<StreamedAnswer> {
+): Promise<StreamedResponse> {
   if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
-  const answer = new StreamedAnswer();
+  const response = new StreamedResponse();
   const stream: ResponseStream = new ResponseStream((chunk) => {
-    answer.add(Buffer.from(chunk));
+    response.add(Buffer.from(chunk));
     stream.hold(true);
-    void Promise.resolve(reader(answer, stream)).then(() => stream.hold(false));
+    void Promise.resolve(reader(response, stream)).then(() => stream.hold(false));
   });
   try {
     await handler(event, stream, lambdaContext);
   } catch (error) {
-    answer.failure = error;
+    response.failure = error;
   }
-  return answer;
+  return response;
 }
 
 const isStreamingHandler = (handler: object): handler is StreamingHandler =>

@@ -19,7 +19,7 @@ import {
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { runFunction, type TestFunction } from '../local/test-functions.ts';
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
@@ -58,7 +58,7 @@ const functions: readonly [name: string, event: object, unreached: string, reach
 let engine: FaultyEngine;
 let stock: StockTable;
 let variables: Record<string, string>;
-const scratch = temporaryFolder();
+const scratch = temporaryDirectory();
 let log: string[] = [];
 const deployed: TestFunction[] = [];
 
@@ -101,12 +101,12 @@ const write = (_: string, line: string): void => void log.push(line);
 
 function deploy(name: string, others: Readonly<Record<string, string>> = {}): TestFunction {
   const environment = { ...variables, ...others };
-  const lambda = runFunction({ codeFolder: bundleOf(name), functionName: name, variables: environment, log: write });
+  const lambda = runFunction({ codeDirectory: bundleOf(name), functionName: name, variables: environment, log: write });
   deployed.push(lambda);
   return lambda;
 }
 
-const codeIn = (folder: string): string => readFileSync(path.join(folder, 'function.cjs'), 'utf8');
+const codeIn = (directory: string): string => readFileSync(path.join(directory, 'function.cjs'), 'utf8');
 
 test('A bundle is the same whenever it is made: a deploy without a change changes no function', () => {
   const assets = readdirSync(synthesizedOnce()).map((name) => path.join(synthesizedOnce(), name));
@@ -149,9 +149,9 @@ test.each(functions)(
   '%s starts where DynamoDB is out of reach and fails its check there; it passes, and serves, as soon as it is back',
   async (name, event, unreached, reached, calls) => {
     const lambda = deploy(name);
-    const answer = (): Promise<string> => text(lambda.stream(JSON.stringify(event)));
+    const response = (): Promise<string> => text(lambda.stream(JSON.stringify(event)));
     await engine.disconnect();
-    expect(await answer()).toContain(unreached);
+    expect(await response()).toContain(unreached);
     const check = await lambda.invoke('{}').catch((error: unknown) => error);
     await engine.reconnect();
     expect(check instanceof FunctionError).toBe(calls.length > 0);
@@ -160,7 +160,7 @@ test.each(functions)(
     await expect(lambda.invoke('{}')).resolves.toMatch(/^(?:null)?$/);
     expect(engine.actions.slice(before)).toEqual(calls);
     expect(await stock.read('0')).toMatchObject({ quantity: 1 });
-    expect(await answer()).toContain(reached);
+    expect(await response()).toContain(reached);
     // Once: the environment that could not reach it is the one that serves.
     expect(log.join('').match(/initDurationMs/g)).toHaveLength(1);
   },

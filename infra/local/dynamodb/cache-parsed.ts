@@ -1,7 +1,7 @@
 import type { ParseContext, Parser } from 'dynalite/db/*Parser.js';
 
 /** Expressions that are remembered of each parser: the service has some twenty. */
-const MOST_REMEMBERED = 200;
+const CACHE_SIZE = 200;
 
 /** What these check, or compare, are the values themselves. */
 const CHECKS_VALUES = /between|attribute_type/i;
@@ -17,15 +17,15 @@ interface Parsed {
  * Lets a parser of dynalite read each expression once. What an expression means depends on its text, on what the names
  * in it stand for and on the types of the values. The values are put into a copy, which the engine may change.
  */
-export function rememberParsed(parser: Parser): void {
+export function cacheParsed(parser: Parser): void {
   const { parse } = parser;
-  const remembered = new Map<string, Parsed>();
+  const cached = new Map<string, Parsed>();
   parser.parse = (expression, options) => {
     const { attrNames, attrVals = {}, unusedAttrNames, unusedAttrVals } = options.context;
     if (CHECKS_VALUES.test(expression)) return parse(expression, options);
     const types = Object.entries(attrVals).map(([name, value]) => [name, Object.keys(value)[0]]);
     const key = JSON.stringify([expression, attrNames, types]);
-    const known = remembered.get(key);
+    const known = cached.get(key);
     if (known) {
       markUsed(unusedAttrNames, known.context.unusedAttrNames);
       markUsed(unusedAttrVals, known.context.unusedAttrVals);
@@ -35,9 +35,9 @@ export function rememberParsed(parser: Parser): void {
     const result = parse(expression, { context });
     // It says what is wrong.
     if (typeof result === 'string') return result;
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    if (cached.size >= CACHE_SIZE) cached.clear();
     const nameOf = new Map(Object.entries(attrVals).map(([name, value]) => [value, name]));
-    remembered.set(key, { result, context, nameOf });
+    cached.set(key, { result, context, nameOf });
     return parser.parse(expression, options);
   };
 }

@@ -3,18 +3,18 @@ import path from 'node:path';
 import { DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
-import { makeFolder, openDataFolder } from '../../../infra/local/data-folder.ts';
+import { makeDirectory, openDataDirectory } from '../../../infra/local/data-directory.ts';
 import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createEngineServer } from '../../../infra/local/dynamodb/engine-server.ts';
 import { account, localCredentials as credentials } from '../../../infra/local-endpoint.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { LogGroups } from '../../../infra/local/log-groups.ts';
 import { tableResource } from '../../support/tables.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { localEndpoint } from '../../support/engines.ts';
 import { close, engineAt, listen } from '../../support/listening.ts';
 
-const root = temporaryFolder();
+const root = temporaryDirectory();
 
 /** Does something with a client of an engine, and stops the engine. */
 async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) => Promise<Result>): Promise<Result> {
@@ -32,35 +32,35 @@ test.each([
   ['no mark', undefined],
   ['the mark of the version before this', '2\n'],
 ])('A data folder with data and %s is refused', (name, mark) => {
-  const folder = path.join(root, name);
-  mkdirSync(path.join(folder, 'dynamodb'), { recursive: true });
-  if (mark !== undefined) writeFileSync(path.join(folder, 'format'), mark);
+  const directory = path.join(root, name);
+  mkdirSync(path.join(directory, 'dynamodb'), { recursive: true });
+  if (mark !== undefined) writeFileSync(path.join(directory, 'format'), mark);
 
-  expect(() => openDataFolder(folder)).toThrow(
-    `The data folder ${folder} was written by another version of the service. Delete it, or choose another with --data.`,
+  expect(() => openDataDirectory(directory)).toThrow(
+    `The data folder ${directory} was written by another version of the service. Delete it, or choose another with --data.`,
   );
 });
 
 test.each([
   ['where the system has no folders of its users', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
   ['below a file', path.join(import.meta.filename, 'data'), /ENOTDIR/],
-])('A data folder %s ends the start, with the reason of the system', (_, folder, reason) => {
-  expect(() => openDataFolder(folder)).toThrow(reason);
-  expect(() => openDataFolder(folder)).toThrow(
+])('A data folder %s ends the start, with the reason of the system', (_, directory, reason) => {
+  expect(() => openDataDirectory(directory)).toThrow(reason);
+  expect(() => openDataDirectory(directory)).toThrow(
     /^The data folder .* cannot be used: .* or choose another with --data\.$/,
   );
 });
 
-const modeOf = (folder: string) => (statSync(folder).mode & 0o777).toString(8);
+const modeOf = (directory: string) => (statSync(directory).mode & 0o777).toString(8);
 
 test('What is made in a data folder is for its owner alone, also where others can read the folder', () => {
   const shared = path.join(root, 'shared');
   mkdirSync(shared, { mode: 0o755 });
-  openDataFolder(shared);
+  openDataDirectory(shared);
   const fresh = path.join(root, 'fresh');
-  openDataFolder(fresh);
+  openDataDirectory(fresh);
 
-  expect([fresh, makeFolder(shared, 'logs'), makeFolder(shared, 'dynamodb')].map(modeOf)).toEqual([
+  expect([fresh, makeDirectory(shared, 'logs'), makeDirectory(shared, 'dynamodb')].map(modeOf)).toEqual([
     '700',
     '700',
     '700',
@@ -68,17 +68,17 @@ test('What is made in a data folder is for its owner alone, also where others ca
 });
 
 test('The log groups of a host go on where the last host left off, and take no line once they are closed', () => {
-  const folder = path.join(root, 'logs');
-  mkdirSync(folder);
+  const directory = path.join(root, 'logs');
+  mkdirSync(directory);
   const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   for (const text of ['first\n', 'second\n']) {
-    const logGroups = new LogGroups(folder);
+    const logGroups = new LogGroups(directory);
     logGroups.write('stock', text);
     logGroups.close();
     logGroups.write('stock', 'late\n');
   }
 
-  expect(readFileSync(path.join(folder, 'stock.log'), 'utf8')).toBe('first\nsecond\n');
+  expect(readFileSync(path.join(directory, 'stock.log'), 'utf8')).toBe('first\nsecond\n');
   expect(errors).not.toHaveBeenCalled();
   errors.mockRestore();
 });
@@ -87,7 +87,7 @@ const tableNames = async (client: DynamoDBClient) => (await client.send(new List
 
 test('A query leaves no iterator of the store open', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
-  const server = await createEngineServer({ folder: path.join(root, 'queried') });
+  const server = await createEngineServer({ directory: path.join(root, 'queried') });
   const engine = { ...engineAt(localEndpoint(await listen(server))), close: () => close(server) };
   await withEngine(engine, async (client) => {
     await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);
@@ -111,28 +111,28 @@ describe('the tables in a data folder', () => {
   const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
   test('are created anew where a host was creating them when it was killed', async () => {
-    const folder = path.join(root, 'killed');
-    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock, orders]));
-    const store = new Level<string, object>(path.join(folder, 'dynamodb'), { valueEncoding: 'json' });
+    const directory = path.join(root, 'killed');
+    await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock, orders]));
+    const store = new Level<string, object>(path.join(directory, 'dynamodb'), { valueEncoding: 'json' });
     await store.put('table~stock', { ...(await store.get('table~stock')), TableStatus: 'CREATING' });
     await store.close();
-    const listed = await withEngine(await startEmbeddedEngine(folder), tableNames);
-    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock, orders]));
+    const listed = await withEngine(await startEmbeddedEngine(directory), tableNames);
+    await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock, orders]));
 
     expect(listed).toEqual(['orders']);
-    expect(await withEngine(await startEmbeddedEngine(folder), tableNames)).toEqual(['orders', 'stock']);
+    expect(await withEngine(await startEmbeddedEngine(directory), tableNames)).toEqual(['orders', 'stock']);
   });
 
   test.each([
     ['has no CURRENT', (store: string) => rmSync(`${store}/CURRENT`), 'does not exist'],
     ['points nowhere', (store: string) => writeFileSync(`${store}/CURRENT`, 'MANIFEST-9\n'), 'MANIFEST-9'],
   ])('are refused where the store %s: it is not begun anew', async (name, damage, reason) => {
-    const folder = path.join(root, name);
-    await withEngine(await startEmbeddedEngine(folder), (client) => createTables(client, [stock]));
-    damage(path.join(folder, 'dynamodb'));
-    writeFileSync(path.join(folder, 'gateway.json'), '{}');
+    const directory = path.join(root, name);
+    await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock]));
+    damage(path.join(directory, 'dynamodb'));
+    writeFileSync(path.join(directory, 'gateway.json'), '{}');
 
-    await expect(startEmbeddedEngine(folder)).rejects.toMatchObject({
+    await expect(startEmbeddedEngine(directory)).rejects.toMatchObject({
       name: 'HostError',
       message: expect.stringMatching(
         new RegExp(`${reason}.* or restore or delete what is damaged, or choose another with --data.$`),

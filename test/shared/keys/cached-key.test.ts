@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
-import { RememberedKey } from '../../../shared/keys/remembered-key.ts';
+import { CachedKey } from '../../../shared/keys/cached-key.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -12,15 +12,15 @@ const { hash } = tokenOf({ recordId, tokens });
 const usedUp = (differences: Partial<KeyRecord> = {}): KeyRecord =>
   aKey({ tokens, perMinute: 5, minuteUsed: 5, minuteRefused: 1, currentMinute: MINUTE, ...differences });
 
-function remembered(key: KeyRecord | undefined): RememberedKey {
-  const memory = new RememberedKey();
+function cachedKey(key: KeyRecord | undefined): CachedKey {
+  const memory = new CachedKey();
   memory.update(key, NOW);
   return memory;
 }
 
 /** What memory answers; nothing where the table has to be asked. */
-function answer(memory: RememberedKey, now = NOW, token = hash): string | undefined {
-  const verdict = memory.answer(token, now);
+function verdictOf(memory: CachedKey, now = NOW, token = hash): string | undefined {
+  const verdict = memory.cachedVerdict(token, now);
   return verdict?.kind === 'refused' ? verdict.reason : verdict?.kind;
 }
 
@@ -33,18 +33,18 @@ describe('An environment refuses from memory for a second, and no longer', () =>
     ['a key that is suspended since an earlier minute', usedUp(suspended), 'suspended'],
     ['a key that is used up', usedUp(), 'minute'],
   ])('%s', (_, key, outcome) => {
-    const memory = remembered(key);
+    const memory = cachedKey(key);
 
-    expect([0, 999, -999].map((later) => answer(memory, NOW + later))).toEqual([outcome, outcome, outcome]);
-    expect([1_000, -1_000].map((later) => answer(memory, NOW + later))).toEqual([undefined, undefined]);
+    expect([0, 999, -999].map((later) => verdictOf(memory, NOW + later))).toEqual([outcome, outcome, outcome]);
+    expect([1_000, -1_000].map((later) => verdictOf(memory, NOW + later))).toEqual([undefined, undefined]);
   });
 
   test('a token that is wrong, of whatever key, and counts nothing for it', () => {
-    const memory = remembered(usedUp());
-    const answers = Array.from({ length: 9 }, () => answer(memory, NOW, 'wrong'));
+    const memory = cachedKey(usedUp());
+    const outcomes = Array.from({ length: 9 }, () => verdictOf(memory, NOW, 'wrong'));
 
-    expect(new Set(answers)).toEqual(new Set(['denied']));
-    expect(answer(remembered(aKey({ tokens })), NOW, 'wrong')).toBe('denied');
+    expect(new Set(outcomes)).toEqual(new Set(['denied']));
+    expect(verdictOf(cachedKey(aKey({ tokens })), NOW, 'wrong')).toBe('denied');
     expect(memory.takeRefusals(MINUTE)).toBe(1);
   });
 });
@@ -54,13 +54,13 @@ test.each<[string, KeyRecord]>([
   ['has not ended yet at the time of the request', aKey({ tokens, expiresAtMs: NOW + 1 })],
   ['begins a minute with a refusal', usedUp({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
 ])('The table is asked where a key %s', (_, key) => {
-  expect(answer(remembered(key))).toBeUndefined();
+  expect(verdictOf(cachedKey(key))).toBeUndefined();
 });
 
 /** A key that was refused from memory three times: once more, and it is suspended, by a write. */
-function refused(): RememberedKey {
-  const memory = remembered(usedUp());
-  expect(Array.from({ length: 4 }, () => answer(memory))).toEqual(['minute', 'minute', 'minute', undefined]);
+function refused(): CachedKey {
+  const memory = cachedKey(usedUp());
+  expect(Array.from({ length: 4 }, () => verdictOf(memory))).toEqual(['minute', 'minute', 'minute', undefined]);
   return memory;
 }
 
@@ -88,17 +88,17 @@ describe('A key whose writes DynamoDB throttles', () => {
   const busy = new Error('busy');
 
   test('is not asked for, for a second', () => {
-    const memory = new RememberedKey();
+    const memory = new CachedKey();
     memory.throttled(busy, NOW);
 
-    expect(() => answer(memory, NOW + 999)).toThrow(busy);
-    expect(answer(memory, NOW + 1_000)).toBeUndefined();
+    expect(() => verdictOf(memory, NOW + 999)).toThrow(busy);
+    expect(verdictOf(memory, NOW + 1_000)).toBeUndefined();
   });
 
   test('is refused from memory, where it was refused before, however often', () => {
-    const memory = remembered(usedUp());
+    const memory = cachedKey(usedUp());
     memory.throttled(busy, NOW);
 
-    expect(new Set(Array.from({ length: 9 }, () => answer(memory)))).toEqual(new Set(['minute']));
+    expect(new Set(Array.from({ length: 9 }, () => verdictOf(memory)))).toEqual(new Set(['minute']));
   });
 });

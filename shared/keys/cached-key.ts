@@ -3,10 +3,10 @@ import { type CountingStep, countingStep, nextStep, limitRefusal, type Verdict, 
 import { type Minute, minuteOf } from './window.ts';
 
 /** How long an execution environment refuses from memory, in milliseconds of request time. */
-export const REMEMBERED_MS = 1_000;
+export const REFUSAL_CACHE_TTL_MS = 1_000;
 
 /** What one execution environment remembers of a key. */
-export class RememberedKey {
+export class CachedKey {
   /** The item as a write last found or left it; undefined where there is none. */
   #key: KeyRecord | undefined;
   /** Time of the request that wrote, Unix milliseconds. */
@@ -22,7 +22,7 @@ export class RememberedKey {
    * @param now time of the request, Unix milliseconds
    * @throws the error of a write that was throttled within the last second
    */
-  answer(hash: string, now: number): Verdict | undefined {
+  cachedVerdict(hash: string, now: number): Verdict | undefined {
     const throttled = isRecent(this.#throttled?.at, now) ? this.#throttled : undefined;
     const verdict = isRecent(this.#seenAt, now) ? this.#refuse(hash, now, throttled !== undefined) : undefined;
     if (!verdict && throttled) throw throttled.error;
@@ -71,4 +71,4 @@ export class RememberedKey {
 }
 
 const isRecent = (time: number | undefined, now: number): boolean =>
-  time !== undefined && Math.abs(now - time) < REMEMBERED_MS;
+  time !== undefined && Math.abs(now - time) < REFUSAL_CACHE_TTL_MS;

@@ -19,48 +19,48 @@ const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.
  *
  * @throws HostError where it has data of another format, or cannot be used
  */
-export function openDataFolder(dataFolder: string): void {
-  const formatFile = join(makeFolder(dataFolder, ''), FORMAT_FILE);
+export function openDataDirectory(dataDirectory: string): void {
+  const formatFile = join(makeDirectory(dataDirectory, ''), FORMAT_FILE);
   try {
-    const names = readdirSync(dataFolder);
+    const names = readdirSync(dataDirectory);
     if (names.includes(FORMAT_FILE) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
     // Comes before all data: a host that is killed here leaves an empty folder, and no data without a mark.
     if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
-    throw unusable(dataFolder, messageOf(error));
+    throw unusable(dataDirectory, messageOf(error));
   }
   throw new HostError(
-    `The data folder ${dataFolder} was written by another version of the service. Delete it, or choose another with --data.`,
+    `The data folder ${dataDirectory} was written by another version of the service. Delete it, or choose another with --data.`,
   );
 }
 
 /** Makes a folder in the data folder, if missing, for its owner alone. @throws HostError where that cannot be */
-export function makeFolder(dataFolder: string, name: 'dynamodb' | 'logs' | ''): string {
-  const folder = join(dataFolder, name);
+export function makeDirectory(dataDirectory: string, name: 'dynamodb' | 'logs' | ''): string {
+  const directory = join(dataDirectory, name);
   try {
-    makeWithParents(folder);
-    return folder;
+    makeWithParents(directory);
+    return directory;
   } catch (error) {
-    throw unusable(dataFolder, messageOf(error));
+    throw unusable(dataDirectory, messageOf(error));
   }
 }
 
 /** The file of API Gateway's state. It is there once a host has started: its tables are, too. */
-export const stateFile = (dataFolder: string): string => join(dataFolder, 'gateway.json');
+export const stateFile = (dataDirectory: string): string => join(dataDirectory, 'gateway.json');
 
 /** Node.js, asked for the parents too, gives a wrong reason in a read-only folder and never returns in `/proc`. */
-function makeWithParents(folder: string): void {
-  if (existsSync(folder)) return;
-  makeWithParents(dirname(folder));
-  mkdirSync(folder, { mode: FOR_OWNER_ONLY });
+function makeWithParents(directory: string): void {
+  if (existsSync(directory)) return;
+  makeWithParents(dirname(directory));
+  mkdirSync(directory, { mode: FOR_OWNER_ONLY });
 }
 
 /** @param reason of the system, or of LevelDB */
-export function unusable(dataFolder: string, reason: string): HostError {
+export function unusable(dataDirectory: string, reason: string): HostError {
   const remedy = /lock .*LOCK: /.test(reason)
     ? 'Another host is running on it: stop that'
     : 'Fix that, or restore or delete what is damaged';
   return new HostError(
-    `The data folder ${dataFolder} cannot be used: ${reason}. ${remedy}, or choose another with --data.`,
+    `The data folder ${dataDirectory} cannot be used: ${reason}. ${remedy}, or choose another with --data.`,
   );
 }

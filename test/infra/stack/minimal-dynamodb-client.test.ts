@@ -13,7 +13,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { isAnswerLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
+import { isResponseLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
 import {
   clientOfFunctions,
   describeOnEachEngine,
@@ -43,7 +43,7 @@ const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
 test('Packages of which the parts import files that are not exported have exact versions', () => {
   const root = path.join(import.meta.dirname, '../../..');
   const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
-  const sources = globSync('infra/stack/dynamodb-parts/*.ts', { cwd: root }).map(read).join('');
+  const sources = globSync('infra/stack/minimal-dynamodb-client/*.ts', { cwd: root }).map(read).join('');
   const names = new Set([...sources.matchAll(/'(@[\w-]+\/[\w-]+)\/dist-es/g)].map(([, name]) => name));
 
   expect(names.size).toBeGreaterThanOrEqual(3);
@@ -64,7 +64,7 @@ const FOUND = json(200, { Item: { petId: { N: '9223372036854775807' }, tags: { L
 
 let server: Server;
 let port: number;
-let answers: Answer[] = [];
+let responses: Answer[] = [];
 let calls: Call[] = [];
 
 beforeAll(async () => {
@@ -76,11 +76,11 @@ beforeAll(async () => {
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = (await buffer(request)).toString();
   calls.push({ headers: request.headers, body, connection: request.socket.remotePort });
-  (answers.shift() ?? FOUND)(response);
+  (responses.shift() ?? FOUND)(response);
 }
 
 beforeEach(() => {
-  answers = [];
+  responses = [];
   calls = [];
 });
 
@@ -100,7 +100,7 @@ const kindOf = (failure: unknown) => ({
   unavailable: isUnavailable(failure),
   throttled: isThrottled(failure),
   refused: wasRefused(failure),
-  lost: isAnswerLost(failure),
+  lost: isResponseLost(failure),
   gone: isConnectionGone(failure),
 });
 
@@ -175,8 +175,8 @@ describe('A function with parts of the SDK', () => {
     ['too many requests', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
     ['a fault of its own', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
     ['a right that is missing', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
-  ])('knows of %s by the name', async (_, answer, kind, name) => {
-    answers = [answer];
+  ])('knows of %s by the name', async (_, reply, kind, name) => {
+    responses = [reply];
     const failure = await failureOf(newClient().send(GET));
 
     expect(failure).toMatchObject({ name, message: 'a fault' });
@@ -191,14 +191,14 @@ describe('A function with parts of the SDK', () => {
       (response) => void response.writeHead(200, { 'content-length': 99 }).write('{"It', () => response.destroy()),
     ],
     ['nothing, and hangs up', (response) => void response.destroy()],
-  ])('takes the answer for lost where something in between sends %s', async (_, answer) => {
-    answers = [answer];
+  ])('takes the answer for lost where something in between sends %s', async (_, reply) => {
+    responses = [reply];
 
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
   test('waits as long as it is set to: for an answer, for the rest of one, for a connection', async () => {
-    answers = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
+    responses = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
     const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];
     expect(failures.map(kindOf)).toMatchObject([LOST, { unavailable: true, lost: true }]);
@@ -215,7 +215,7 @@ describe('A function with parts of the SDK', () => {
     expect(new Set(calls.map(({ connection }) => connection)).size).toBe(1);
 
     // As after a freeze: the server has closed it, and this process has not yet looked.
-    answers = [(response) => void response.socket?.destroy()];
+    responses = [(response) => void response.socket?.destroy()];
     expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
     expect(await client.send(GET)).toHaveProperty('Item');
   });
@@ -225,9 +225,9 @@ describe('A function with parts of the SDK', () => {
     await Promise.all([client.send(GET), client.send(GET), client.send(GET)]);
     const closed = new Set(calls.map(({ connection }) => connection));
     expect(closed.size).toBe(3);
-    const answer: Answer = (response) =>
+    const reply: Answer = (response) =>
       closed.has(response.socket?.remotePort) ? void response.socket?.destroy() : FOUND(response);
-    answers = Array.from({ length: 9 }, () => answer);
+    responses = Array.from({ length: 9 }, () => reply);
 
     expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
     expect(await client.send(GET)).toHaveProperty('Item');
