@@ -45,15 +45,15 @@ const body = `${MAX_BODY_BYTES / 1_024} KiB`;
 
 describe('a number on a page', () => {
   test.each([
-    ['limits', `${formatNumber(MAX_API_KEYS)} API keys in an account and region`],
-    ['limits', `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second ago`],
-    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests a second`],
-    ['limits', `${overflowBatchThrottle.rateLimit} of them (${overflowBatchThrottle.burstLimit} at once) of`],
-    ['limits', `200 MB and ${Number(seconds) / 60} minutes for a list`],
+    ['limits', `${formatNumber(MAX_API_KEYS)} API keys per account and region`],
+    ['limits', `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`],
+    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests per second`],
+    ['limits', `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`],
+    ['limits', `200 MB and ${Number(seconds) / 60} minutes per list`],
     ['limits', `\`?limit=${MAX_LIMIT}\``],
-    ['limits', `the most lists of a kind at once (${lists?.ReservedConcurrentExecutions} on production)`],
-    ['limits', `${batchThrottle.rateLimit} times a second from each key`],
-    ['limits', `on production ${stages.production.batchConcurrency} run at once`],
+    ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
+    ['limits', `${batchThrottle.rateLimit} requests per second per key`],
+    ['limits', `Production runs ${stages.production.batchConcurrency} concurrently`],
     ['../guide', `send ${batchThrottle.rateLimit} of these requests a second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
@@ -63,9 +63,9 @@ describe('a number on a page', () => {
     expect(page(name)).toContain(words);
   });
 
-  test('of the costs, what Enterprise stands for, is what staging agrees to', () => {
+  test('of the costs assumes for Enterprise the maximum of staging', () => {
     const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
-    expect(page('costs')).toContain(`${formatNumber(perMinute)} a minute and ${formatNumber(perDay)} a day`);
+    expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
   });
 });
 

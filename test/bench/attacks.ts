@@ -25,7 +25,7 @@ const sending = (perSecond: number, tokens: readonly Token[]): Sender => ({ toke
 function besideOthers(what: string, attacked: KeyRecord, isOnePartition = true, isKnown = true): Attack {
   const good = Array.from({ length: 20 }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
   return {
-    what: `1,200 requests a second with one ${what}`,
+    what: `1,200 requests per second with one ${what}`,
     keys: isKnown ? [attacked, ...good] : good,
     attacker: sending(1_200, [tokenOf(attacked)]),
     good: sending(20, good.map(tokenOf)),
@@ -36,7 +36,7 @@ function besideOthers(what: string, attacked: KeyRecord, isOnePartition = true, 
 /** A good key is sent more often than its item takes writes, as far as its limit goes. */
 const throttledKey = (place: string, isOnePartition: boolean): Attack =>
   besideOthers(
-    `good key that is throttled, ${place}`,
+    `throttled valid key, ${place} partition`,
     aKey({ perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY, currentMinute: MINUTE }),
     isOnePartition,
   );
@@ -45,7 +45,7 @@ const throttledKey = (place: string, isOnePartition: boolean): Attack =>
 function endedToken(): Attack {
   const key = aKey({ perMinute: 6_000, perDay: 1_000_000 });
   return {
-    what: '2,000 requests a second with an ended token of a key',
+    what: '2,000 requests per second with a revoked token',
     keys: [key],
     attacker: sending(2_000, [parsed(generateToken(key.recordId))]),
     good: sending(50, [tokenOf(key)]),
@@ -62,14 +62,14 @@ const usedUp = { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, currentMin
  */
 export async function benchAttacks(size: Size): Promise<Figure[]> {
   const seconds = SECONDS[size];
-  const alone = await figuresOf(throttledKey('its item alone', false), seconds);
-  const onPartition = await figuresOf(throttledKey('on the partition of all', true), seconds);
+  const alone = await figuresOf(throttledKey('own', false), seconds);
+  const onPartition = await figuresOf(throttledKey('shared', true), seconds);
   const figures: Figure[] = [];
   // Those that are revoked, disabled or expired are remembered as the unknown one is.
   for (const attack of [
     besideOthers('unknown key', aKey(), true, false),
     besideOthers('suspended key', aKey(suspended)),
-    besideOthers('used up key', aKey(usedUp)),
+    besideOthers('exhausted key', aKey(usedUp)),
     endedToken(),
   ])
     figures.push(...(await figuresOf(attack, seconds)));
@@ -87,11 +87,11 @@ async function figuresOf({ what, keys, attacker, good, isOnePartition }: Attack,
   const beside = await serve(keys, [good, attacker], settings);
   const ratio = p99(beside.served[0]?.times ?? []) / p99(without.served[0]?.times ?? []);
   const moreWrites = (beside.writes - without.writes) / beside.maxBusy / seconds;
-  const ofWrites = `${what}: more writes a second of one environment`;
+  const ofWrites = `${what}: additional writes per second per environment`;
   return [
-    atMost(`${what}: authorizers at once`, beside.maxBusy, 50),
-    exactly(`${what}: good requests not admitted`, good.perSecond * seconds - (beside.served[0]?.admitted ?? 0), 0),
-    atMost(`${what}: p99 of good requests ÷ without it`, ratio, 1.2),
+    atMost(`${what}: concurrent authorizers`, beside.maxBusy, 50),
+    exactly(`${what}: valid requests not admitted`, good.perSecond * seconds - (beside.served[0]?.admitted ?? 0), 0),
+    atMost(`${what}: p99 of valid requests ÷ without the attack`, ratio, 1.2),
     isOnePartition ? atMost(ofWrites, moreWrites, 2) : report(ofWrites, moreWrites),
   ];
 }

@@ -24,14 +24,14 @@ test('Every part of the bench measures: each figure is a number, and what is slo
   expect(failed).toEqual([]);
 }, 120_000);
 
-test.each([...tableOf(pages.costs.text, 'by the month')])(
-  'The page of costs adds up what %s pays by the month',
+test.each([...tableOf(pages.costs.text, 'stage')])(
+  'The page of costs adds up the fixed monthly costs of %s',
   (_, numbers) => {
     const [alarms = NaN, dashboards = NaN, webAcls = NaN, rules = NaN, atRest] = numbers;
-    const ofGuards = webAcls * priceOf('a web ACL a month') + rules * priceOf('a rule a month');
-    const watched = alarms * priceOf('a metric of an alarm a month') + dashboards * priceOf('a dashboard a month');
+    const ofGuards = webAcls * priceOf('a web ACL per month') + rules * priceOf('a rule per month');
+    const watched = alarms * priceOf('an alarm metric per month') + dashboards * priceOf('a dashboard per month');
 
-    expect(watched + ofGuards + priceOf('the sync of keys a month')).toBeCloseTo(atRest ?? NaN);
+    expect(watched + ofGuards + priceOf('the key sync per month')).toBeCloseTo(atRest ?? NaN);
     expect(atRest).toBeLessThan(15);
   },
 );
@@ -47,7 +47,7 @@ describe.each(stageNames)('%s has, as the page says,', (name) => {
     );
     const rules = all('AWS::WAFv2::WebACL').map(({ Rules }) => v.parse(listed, Rules).length);
 
-    expect(tableOf(pages.costs.text, 'by the month').get(name)?.slice(0, -1)).toEqual([
+    expect(tableOf(pages.costs.text, 'stage').get(name)?.slice(0, -1)).toEqual([
       sum(watched),
       all('AWS::CloudWatch::Dashboard').length,
       rules.length,

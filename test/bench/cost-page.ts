@@ -101,15 +101,15 @@ const inUSD = (value: number): string =>
  * @throws Error where they state the cost of a request that was not measured
  */
 export async function derivedPages(numbers: string) {
-  const millions = new Map([...tableOf(numbers, 'a request')].map(([name, cells]) => [name, costPerMillion(cells)]));
+  const millions = new Map([...tableOf(numbers, 'request')].map(([name, cells]) => [name, costPerMillion(cells)]));
   const million = (name: string): Readonly<Record<string, number>> => {
     const parts = millions.get(name);
-    if (!parts) throw new Error(`docs/numbers.md does not have what this takes: ${name}`);
+    if (!parts) throw new Error(`docs/numbers.md has no resource usage of ${name}`);
     return parts;
   };
   const mix = Object.entries(requestMix).reduce((sum, [name, share]) => sum + totalOf(million(name)) * share, 0);
   const { costs, security } = pages;
-  const ofRequests = withRows(costs.text, 'a million', (name) => {
+  const ofRequests = withRows(costs.text, 'per million', (name) => {
     const parts = million(name);
     return [...Object.values(parts).map(inUSD), `**${inUSD(totalOf(parts))}**`];
   });
@@ -140,12 +140,12 @@ function withRows(page: string, head: string, row: (name: string) => readonly st
 
 /** The page of attacks with what a million cost now, where it computes with what a million cost before. */
 function withProducts(page: string, totalNow: (name: string) => number): string {
-  const before = new Map([...tableOf(pages.costs.text, 'a million')].map(([name, cells]) => [cells.at(-1), name]));
+  const before = new Map([...tableOf(pages.costs.text, 'per million')].map(([name, cells]) => [cells.at(-1), name]));
   return page.replaceAll(
-    /[\d.,]+( an? (?:hour|day)[^:|\n]*: )([\d,]+)( million)? × (\d+\.\d\d)(?!\d)/g,
+    /[\d.,]+( per (?:hour|day)[^:|\n]*: )([\d,]+)( million)? × (\d+\.\d\d)(?!\d)/g,
     (_, what: string, count: string, unit = '', stated: string) => {
       const name = before.get(Number(stated));
-      if (name === undefined) throw new Error(`docs/operating/costs.md has no ${stated} a million`);
+      if (name === undefined) throw new Error(`docs/operating/costs.md has no ${stated} per million`);
       const now = inUSD(totalNow(name));
       const requests = Number(count.replaceAll(',', '')) / (unit === '' ? 1_000_000 : 1);
       return `${inUSD(requests * Number(now))}${what}${count}${unit} × ${now}`;

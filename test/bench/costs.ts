@@ -51,16 +51,16 @@ async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figu
     'update with Idempotency-Key': { ...patch, headers: onlyOnce },
     adjustment: adjust,
     'adjustment with Idempotency-Key': { ...adjust, headers: onlyOnce },
-    [`bulk of ${BULK[size]} pets`]: { ...patch, path: '/inventory', body: JSON.stringify(rows), seconds: 40 },
+    [`batch update of ${BULK[size]} pets`]: { ...patch, path: '/inventory', body: JSON.stringify(rows), seconds: 40 },
     'stock of one pet': get('/inventory/1'),
-    [`stock of ${PAGE} pets by their ids`]: get(`/inventory?petId=${ids.join(',')}`),
+    [`stock of ${PAGE} pets by id`]: get(`/inventory?petId=${ids.join(',')}`),
     'one pet': get('/pets/1'),
     [`page of ${PAGE} pets`]: get(`/inventory?limit=${PAGE}`),
     [`page of ${PAGE} orders`]: get(`/store/orders?limit=${PAGE}`),
     [`list of ${format(PETS[size])} pets`]: get('/inventory'),
-    'refused: mistyped key (401)': { path: '/inventory', key: '', headers: mistypedKey, status: 401, invocations: 1 },
-    'refused: unknown key (401)': { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 },
-    'refused: over the limit (429)': { ...get('/pets/1'), key: keys.free, status: 429 },
+    'denied: mistyped key (401)': { path: '/inventory', key: '', headers: mistypedKey, status: 401, invocations: 1 },
+    'denied: unknown key (401)': { path: '/inventory', key: '', headers: newKey, status: 401, invocations: 1 },
+    'refused: limit exceeded (429)': { ...get('/pets/1'), key: keys.free, status: 429 },
   };
   const figures: Figure[] = [];
   for (const [name, kind] of Object.entries(kinds)) {

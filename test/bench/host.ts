@@ -40,11 +40,11 @@ export async function benchHost(size: Size): Promise<Figure[]> {
     await peakUnderLoad(host, baseUrl, clients, requests),
   ]);
   const load = `${format(requests)} requests of all operations`;
-  const ready = atMost('npm start, from the second on: seconds until ready', median(seconds), 0.7, ' s');
+  const ready = atMost('npm start, after the first: seconds until ready', median(seconds), 0.7, ' s');
   return [
     size === 'small' ? { ...ready, ofSlower: first } : ready,
-    atMost('host memory after its start', afterStart, 130, ' MB'),
-    atMost(`host memory at most, under ${load}`, peak, 250, ' MB'),
+    atMost('local server: memory after start', afterStart, 130, ' MB'),
+    atMost(`local server: peak memory under ${load}`, peak, 250, ' MB'),
   ];
 }
 

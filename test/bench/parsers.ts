@@ -60,12 +60,12 @@ const cases: Readonly<Record<string, Case>> = {
   'status given 900 times': { worst: list(long('status=x&')), good: goodPage },
   'cursor of 7,900 characters': { worst: list(`cursor=${long('x')}`), good: goodPage },
   'petId of 7,900 digits': { worst: { path: `/inventory/${long('9')}` }, good: { path: ENTRY } },
-  'bulk of 5,000 empty rows': {
+  'batch update of 5,000 empty rows': {
     worst: patch('/inventory', `[${long('{},', 15_000)}{}]`),
     good: goodBatch,
     isBatch: true,
   },
-  'bulk of 25 rows with three faults each': {
+  'batch update of 25 rows with three errors each': {
     worst: patch('/inventory', `[${`{"petId":"${long('9', 500)}","quantity":"a","ifMatch":5},`.repeat(24)}{}]`),
     good: goodBatch,
     isBatch: true,
@@ -76,7 +76,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'update with 16,000 digits': { worst: patch(ENTRY, `{"quantity":${long('9', 16_000)}}`), good: goodUpdate },
   'update with 8,000 numbers': { worst: patch(ENTRY, `{"quantity":[${long('1,', 16_000)}1]}`), good: goodUpdate },
-  'update with 8,000 arrays in each other': {
+  'update with 8,000 nested arrays': {
     worst: patch(ENTRY, `{"quantity":${long('[', 8_000)}${long(']', 8_000)}}`),
     good: goodUpdate,
   },
@@ -102,7 +102,7 @@ export async function benchParsers(size: Size): Promise<Figure[]> {
     const figures: Figure[] = [];
     for (const [what, one] of Object.entries(cases)) {
       progress(what);
-      const figure = `${what}: processor time ÷ that of the longest good one`;
+      const figure = `${what}: CPU time ÷ that of the longest valid request`;
       figures.push(atMost(figure, await medianRatio(host, one, size), 2));
     }
     if (size === 'whole') return figures;

@@ -15,14 +15,14 @@ export function circumstances(): string {
 /** Writes the figures of a whole run to their page, and what the pages of costs and attacks compute from them. */
 export async function writePages(figures: readonly Figure[]): Promise<void> {
   const measured = [['figure', 'measured', 'target', ''], ...figures.filter(({ usage }) => !usage).map(cellsOf)];
-  const head = ['a request', 'writes', 'reads', 'functions', 'ms', 'bytes of logs', 'bytes of answer'];
+  const head = ['request', 'writes', 'reads', 'functions', 'ms', 'log bytes', 'response bytes'];
   const taken = figures.flatMap(({ what, usage }) => {
     const cells = usage && Object.values(usage).map(formatUsage);
     return cells ? [[what.slice(0, what.lastIndexOf(':')), ...cells]] : [];
   });
   const { file, text } = pages.numbers;
-  const withFigures = withSection(text, 'Figures', `${circumstances()}:\n\n${markdownTable(measured)}`);
-  const numbers = withSection(withFigures, 'What a request takes', markdownTable([head, ...taken]));
+  const withFigures = withSection(text, 'Results', `${circumstances()}:\n\n${markdownTable(measured)}`);
+  const numbers = withSection(withFigures, 'Resource usage per request', markdownTable([head, ...taken]));
   await writeDerivedPages(numbers);
   writeFileSync(file, await formatted(file, numbers));
 }

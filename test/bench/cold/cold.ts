@@ -135,13 +135,13 @@ function coldFigures(rounds: readonly Round[]): Figure[] {
       all(name, (run) => run[part]),
     );
     const detail = `import ${loaded?.toFixed(0)}, first call ${first?.toFixed(1)}`;
-    return { what: `${what}: cold answer`, value: response ?? NaN, unit: ' ms', detail };
+    return { what: `${what}: cold response time`, value: response ?? NaN, unit: ' ms', detail };
   };
   return [
-    milliseconds('a bare client of two commands', BARE),
+    milliseconds('a bare client with two commands', BARE),
     ...Object.keys(functions).flatMap((name) => {
       const ratio = all(name, (run, round) => run.response / runOf(round, BARE).response);
-      return [milliseconds(name, name), atMost(`${name}: cold answer ÷ a bare client`, ratio, MAX_RATIO)];
+      return [milliseconds(name, name), atMost(`${name}: cold response time ÷ a bare client`, ratio, MAX_RATIO)];
     }),
   ];
 }

@@ -174,7 +174,7 @@ describe('docs/runbooks.md', () => {
   test('has a section for each alarm, in the order of the table, and one for what no alarm detects', () => {
     const [, ...titles] = sections.map((section) => section.split('\n')[0]);
 
-    expect(titles).toEqual([...alarmIds, 'A stack that is stuck']);
+    expect(titles).toEqual([...alarmIds, 'Stuck stack']);
   });
 
   test.each(alarmDefinitions)('%s stands in the index and has the first step as its alarm is declared', (id, alarm) => {
