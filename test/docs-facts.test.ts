@@ -77,8 +77,8 @@ describe('README', () => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const [minute, day] = [perMinute, perDay].map(formatNumber);
-    const row = limits === 'agreed' ? `as agreed, ${minute} at most | as agreed` : `${minute} | ${day}`;
-    expect(readme).toContain(`${demoKey(plan)}  ${minute} a minute, ${day} a day`);
+    const row = limits === 'agreed' ? `as agreed, max ${minute} | as agreed` : `${minute} | ${day}`;
+    expect(readme).toContain(`${demoKey(plan)}  ${minute} per minute, ${day} per day`);
     expect(readme.replaceAll(/ +/g, ' ')).toContain(`| ${title} | ${row} |`);
   });
 

@@ -5,65 +5,62 @@ import { UnreadableRecordError } from '../../shared/keys/key-record.ts';
 import { messageOf } from '../../shared/log.ts';
 import { visible } from './text-format.ts';
 
-/** A reason why a command cannot do its work, in words that say what to do. Shown without a stack trace. */
+/** A failure that the admin can act on: the message states the cause and the remedy. Printed without a stack trace. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
 
-  /** @param lines may have names, cells and other text of others in them */
+  /** @param lines of the message; may contain untrusted text, such as names and cells */
   constructor(...lines: readonly string[]) {
     super(lines.map(visible).join('\n'));
   }
 }
 
-/** Nothing answers where the service should be. Its message is the whole sentence for the admin. */
+/** No service responds at the address. The message is the complete sentence for the admin. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
-/** The words of any failure, in one line and without a full stop, for a sentence that begins before it. */
+/** The message of any failure, in one line and without a full stop, to end a sentence. */
 export function reasonOf(error: unknown): string {
   const words = messageOf(error);
   return visible((words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
 }
 
-/** The SDK's hint for programmers, about a response that it could not read. */
+/** Hint that the SDK adds to the error of an unreadable response. */
 const SDK_HINT = 'Deserialization error: to see the raw response';
 
-/** In one line why AWS, or the way to it, failed; undefined for any other failure. */
+/** One line about a failure of AWS or of the connection to it; undefined for any other failure. */
 export function awsReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof UnreachableError) return reasonOf(error);
   const isAws = '$metadata' in error || 'tryNextLink' in error || error.name === 'TimeoutError';
   if (!isNetworkError(error) && !isAws) return undefined;
-  return `AWS could not be used: ${reasonOf(error)} (${error.name})`;
+  return `The call to AWS failed: ${reasonOf(error)} (${error.name})`;
 }
 
-/** What to do about it, by the name of the error. */
+/** Remedies, by the name of the error. */
 const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
   [
     /^(Expired|InvalidClientTokenId|UnrecognizedClient|Credentials|TokenRefreshRequired)/,
-    'Renew the AWS credentials, and start the command again.',
+    'Renew the AWS credentials, and run the command again.',
   ],
   [
     /^(AccessDenied|Unauthorized)/,
     'The AWS credentials lack this permission: ask the administrator of the account for it.',
   ],
-  [
-    /^(TooManyRequests|Throttling|ProvisionedThroughput|RequestLimit)/,
-    'AWS takes no more calls for now: wait a minute.',
-  ],
+  [/^(TooManyRequests|Throttling|ProvisionedThroughput|RequestLimit)/, 'AWS throttles the calls: wait a minute.'],
 ];
 
 /**
- * Any failure that an admin can do something about, in words that say what; undefined for a fault of the program.
+ * Message of a failure that an admin can act on; undefined for a bug.
  *
- * @param again what is safe to do again
- * @param effect of doing it again
+ * @param retry the action that is safe to repeat, as an infinitive
+ * @param effect of the retry
  */
 export function failureText(
   error: unknown,
   retryEffect: string,
-  effect = 'it takes up what was cut off',
+  effect = 'it completes the interrupted work',
 ): string | undefined {
   const isSentence = [AdminError, UnreachableError, UnreadableRecordError, NotAppliedError, ServiceError].some(
     (kind) => error instanceof kind,

@@ -9,7 +9,7 @@ import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
 import { limitsText, formatNumber } from './text-format.ts';
 
-/** With or without the commas that numbers are printed with. */
+/** Accepts thousands separators, as numbers are printed. */
 export function wholeNumberUpTo(max: number): (text: string) => number {
   return (text) => {
     const isNumber = /^[1-9](?:\d{0,11}|\d{0,2}(?:,\d{3}){1,3})$/.test(text);
@@ -19,7 +19,7 @@ export function wholeNumberUpTo(max: number): (text: string) => number {
   };
 }
 
-/** What an admin enters for an action on keys: with an option of the command, or in a field of the console. */
+/** Values of an action on keys, from the command's options or the console's fields. */
 export interface Inputs {
   readonly name: string;
   readonly plan: PlanId;
@@ -30,7 +30,7 @@ export interface Inputs {
   readonly readOnly?: boolean | undefined;
   /** Milliseconds. */
   readonly grace: number;
-  /** Unix milliseconds; `NEVER`: it does not. */
+  /** Unix milliseconds; `NEVER` if it does not expire. */
   readonly expires?: number | undefined;
   /** Milliseconds. */
   readonly for?: number | undefined;
@@ -38,19 +38,19 @@ export interface Inputs {
 }
 
 export interface Input<Value> {
-  /** Of the command's option. */
+  /** The command's option. */
   readonly flag: string;
-  /** Of the console's field. */
+  /** Label of the console's field. */
   readonly title: string;
   readonly hint: string;
-  /** `agreed`: required by a plan whose limits are agreed, and refused by every other. */
+  /** `agreed`: required for a plan with agreed limits; an error for every other plan. */
   readonly presence: 'required' | 'optional' | 'agreed';
   readonly choices?: readonly (readonly [value: string, text: string])[];
   /** @throws InvalidArgumentError */
   readonly parse: (text: string) => Value;
 }
 
-/** One row of the table below. */
+/** Defines one input of the table below. */
 const input =
   (presence: Input<unknown>['presence']) =>
   <Value>(flag: string, title: string, hint: string, parse: (text: string) => Value): Input<Value> => ({
@@ -67,49 +67,54 @@ const planChoices = planIds.map((id) => {
   return [id, `${title}: ${limits === 'agreed' ? 'as agreed' : limitsText(limits)}`] as const;
 });
 
-/** The inputs of all actions on keys: flag of the option, title of the field, hint of both. */
+/** The inputs of all actions on keys: option flag, field title, hint of both, parser. */
 export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } = {
-  name: required('--name <name>', 'Name', 'whose key it is; several may have the same', parseName),
-  plan: { ...required('--plan <plan>', 'Plan', 'the plan of the key', parsePlan), choices: planChoices },
+  name: required('--name <name>', 'Name', 'customer of the key; need not be unique', parseName),
+  plan: { ...required('--plan <plan>', 'Plan', 'plan of the key', parsePlan), choices: planChoices },
   perMinute: agreed(
     '--per-minute <n>',
-    'Agreed requests a minute',
-    'agreed requests a minute, for Enterprise, such as 5000',
+    'Agreed requests per minute',
+    'agreed requests per minute, Enterprise only, such as 5000',
     wholeNumberUpTo(MAX_PER_MINUTE),
   ),
   perDay: agreed(
     '--per-day <n>',
-    'Agreed requests a day',
-    'agreed requests a day, for Enterprise, such as 1000000',
+    'Agreed requests per day',
+    'agreed requests per day, Enterprise only, such as 1000000',
     wholeNumberUpTo(MAX_PER_DAY),
   ),
   label: required('--label <label>', 'Label', 'label of the token, such as reports', parseLabel),
   token: required(
     '--token <token>',
     'Token',
-    'the token, by its label and its last four characters, such as main/ly02',
+    'label and last four characters of the token, such as main/ly02',
     (text) => text.trim(),
   ),
   readOnly: {
-    ...optional('--read-only', 'Read-only', 'a read-only token may change nothing', (text) => text !== 'no'),
+    ...optional('--read-only', 'Read-only', 'allow only requests that read', (text) => text !== 'no'),
     choices: ['no', 'yes'].map((choice) => [choice, choice]),
   },
   grace: required(
     '--grace <time>',
-    'Grace of the old token',
-    'how long the old token works on, such as 24h, 7d or 0s',
+    'Grace period of the old token',
+    'how long the old token stays valid, such as 24h, 7d or 0s',
     (text) => parseDuration(text),
   ),
   expires: optional(
     '--expires <date>',
     'Expires',
-    'when it stops working: 2030-12-31, 2030-12-31T18:00Z, 90d or never',
+    'expiration: 2030-12-31, 2030-12-31T18:00Z, 90d or never',
     parseFutureTime,
   ),
-  for: optional('--for <time>', 'For how long', 'how long, such as 1h; otherwise until it is resumed', (text) =>
+  for: optional('--for <time>', 'Duration', 'duration of the suspension, such as 1h (default: until resumed)', (text) =>
     parseDuration(text, 1),
   ),
-  reason: optional('--reason <text>', 'Reason', 'why, for the history of the key; no token', parseReason),
+  reason: optional(
+    '--reason <text>',
+    'Reason',
+    'reason, recorded in the history of the key; must not contain a token',
+    parseReason,
+  ),
 };
 
 function parsePlan(text: string): PlanId {
@@ -118,7 +123,7 @@ function parsePlan(text: string): PlanId {
   throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
 }
 
-/** A character that can be seen: none that is a space, a mark on another, or shown as nothing, as U+2800 is too. */
+/** A visible character: no space, no combining mark, nothing that renders blank (such as U+2800). */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 function parseName(text: string): string {
@@ -139,19 +144,19 @@ const MAX_REASON_LENGTH = 200;
 
 function parseReason(text: string): string {
   const reason = text.trim();
-  if (mayHaveToken(reason)) throw new InvalidArgumentError('It must not have a token in it: admins can read it.');
+  if (mayHaveToken(reason)) throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
   if (reason !== '' && reason.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(reason)) return reason;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_REASON_LENGTH} characters, without control characters.`);
 }
 
-/** A length of time such as `24h`, in milliseconds. */
+/** Parses a duration such as `24h`. @returns milliseconds */
 function parseDuration(text: string, least = 0): number {
   const value = isDuration(text) ? ms(text) : Number.NaN;
   if (value >= least && value <= ms('10y')) return value;
-  throw new InvalidArgumentError('It must be a length of time such as 30m, 24h or 7d.');
+  throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 7d.');
 }
 
-/** A time in the future, as Unix milliseconds: a date (its start in UTC), a date with time, a duration, or `never`. */
+/** Parses a date (its start in UTC), a date and time, a duration or `never`. @returns future Unix milliseconds */
 function parseFutureTime(text: string): number {
   if (text === 'never') return NEVER;
   const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
@@ -160,7 +165,7 @@ function parseFutureTime(text: string): number {
       'It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, 90d, or never.',
     );
   }
-  if (time <= Date.now()) throw new InvalidArgumentError('It must lie in the future.');
+  if (time <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return time;
 }
 
@@ -169,9 +174,9 @@ function isDuration(text: string): text is StringValue {
 }
 
 /**
- * The limits of a key on a plan: the catalogue's, or those agreed, which only Enterprise takes, and needs.
+ * Returns the limits of a key: those of its plan, or the agreed ones, which Enterprise alone requires and accepts.
  *
- * @param stage where the key is to be, on AWS: its account lets through so much, whatever was agreed
+ * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits
  * @throws AdminError
  */
 export function limitsOn(
@@ -189,7 +194,7 @@ export function limitsOn(
   const most = stage && settingsOf(stage).maxEnterpriseLimits;
   if (most && (perMinute > most.perMinute || perDay > most.perDay))
     throw new AdminError(
-      `${stage} agrees to ${most.perMinute} a minute and ${most.perDay} a day at most. More is a matter of infra/stages.ts.`,
+      `${stage} accepts ${most.perMinute} per minute and ${most.perDay} per day at most. Raise maxEnterpriseLimits in infra/stages.ts first.`,
     );
   return { perMinute, perDay };
 }

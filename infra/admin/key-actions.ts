@@ -13,39 +13,39 @@ import { rotateKey } from './keys/rotate-key.ts';
 import type { Target } from './target.ts';
 import { limitsText, formatTime, timeOrNever, visible } from './text-format.ts';
 
-/** What an action has done. */
+/** Result of an action. */
 export interface ActionResult {
-  /** In a sentence, which is safe to show. */
+  /** Sentence for the admin, safe to print. */
   readonly message: string;
-  /** The key as it is then. */
+  /** The key after the action. */
   readonly view?: KeyView;
-  /** To be shown this once. */
+  /** New token, shown once. */
   readonly token?: NewToken;
 }
 
-/** An action on a key, as the command and the console offer it. */
+/** An action on a key, offered by the command and the console. */
 export interface KeyAction {
   readonly title: string;
   /** Another name of the command. */
   readonly alias?: string;
-  /** What it does, and from when on. */
+  /** Imperative sentence without a full stop, for the help and the console. */
   readonly effect: string;
   readonly inputs: readonly (keyof Inputs)[];
   /** None of its inputs is required. */
   readonly allOptional?: boolean;
-  /** Inputs that need not be entered. */
+  /** Default values, as entered. */
   readonly defaults?: Readonly<Partial<Record<keyof Inputs, string>>>;
-  /** Whether it makes sense on a key. */
+  /** Whether the console offers it for a key. */
   readonly isApplicable: (view: KeyView) => boolean;
-  /** What cannot be taken back, in sentences: command and console ask first; undefined: there is nothing to ask. */
+  /** Irreversible effects, which the admin must confirm; undefined if there are none. */
   readonly confirmation?: (view: KeyView, values: Inputs) => string | undefined;
-  /** The effect of doing it again after a failure; by default it takes up what was cut off. */
+  /** Effect of a retry after a failure; by default it completes the interrupted action. */
   readonly retryEffect?: string;
   /** @param values of its inputs @param id of the key */
   readonly run: (target: Target, values: Inputs, id: string) => Promise<ActionResult>;
 }
 
-/** Checks that an action reads no inputs but its own. */
+/** Lets the compiler check that an action reads only its own inputs. */
 function action<Name extends keyof Inputs = never>(
   definition: Omit<KeyAction, 'inputs' | 'confirmation' | 'run'> & {
     readonly inputs: readonly Name[];
@@ -56,17 +56,17 @@ function action<Name extends keyof Inputs = never>(
   return definition;
 }
 
-/** Whether it is refused until it is resumed, or for a while. */
+/** Whether requests are refused until the key is resumed, or for a time. */
 export const isSuspendedOrDisabled = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
 const isCurrent = ({ state }: KeyView): boolean => state !== 'expired';
 const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
 
 export const createAction = action({
   title: 'Create a key',
-  effect: 'issues a key and shows it, this once',
+  effect: 'Create a key and print its token once',
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
   isApplicable: () => false,
-  retryEffect: 'it makes another key; this one, if it is there, was never shown: rotate or revoke it',
+  retryEffect: 'it creates another key. If this one exists, its token was never shown: rotate or revoke it',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAtMs, readOnly }) => {
     const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
     const params = { name, plan, limits, access: accessOf(readOnly), expiresAtMs: endOf(expiresAtMs) };
@@ -79,7 +79,7 @@ export const createAction = action({
 export const keyActions: Readonly<Record<string, KeyAction>> = {
   resume: action({
     title: 'Resume',
-    effect: 'lets a suspended key in again, from the next request on',
+    effect: 'Resume a suspended or disabled key, effective from its next request',
     inputs: [],
     isApplicable: isSuspendedOrDisabled,
     run: async (target, _, id) => {
@@ -89,7 +89,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
   move: action({
     title: 'Move',
-    effect: 'puts a key on another plan: its limits hold from the next request on, and the counters stay',
+    effect: 'Move a key to another plan; its counters stay, and the new limits apply from its next request',
     inputs: ['plan', 'perMinute', 'perDay'],
     isApplicable: isCurrent,
     run: async (target, { plan, ...agreed }, id) => {
@@ -100,7 +100,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
   edit: action({
     title: 'Edit',
-    effect: 'sets the name of a key, or its end, or both; what is left out stays, and so do the ends of its tokens',
+    effect: 'Change the name or the expiration of a key; the expirations of its tokens stay',
     inputs: ['name', 'expires'],
     allOptional: true,
     isApplicable: ({ state }) => state !== 'revoked',
@@ -111,14 +111,14 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
   rotate: action({
     title: 'Rotate',
-    effect: 'gives the key a new token; the old one works until the grace period ends',
+    effect: 'Replace a token of a key; the old one stays valid until its grace period ends',
     inputs: ['label', 'grace'],
     defaults: { label: MAIN_LABEL, grace: '24h' },
     isApplicable: (view) => isCurrent(view) && !isSuspendedOrDisabled(view),
     confirmation: ({ tokens }, { label, grace: graceMs }) => {
       const ending = tokens.filter((token) => token.label === label && !token.neverShown).map(({ name }) => name);
       if (graceMs > 0 || ending.length === 0) return undefined;
-      return `Requests with ${ending.join(' or ')} are refused at once, before their user has the new one.`;
+      return `Requests with ${ending.join(' or ')} are denied immediately, before the client has the new token.`;
     },
     run: async (target, { label, grace: graceMs }, id) => {
       const token = await rotateKey(target, id, { label, graceMs });
@@ -127,14 +127,14 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       if (Date.parse(graceEnds) > Date.now())
         return {
           token,
-          message: `The old token ${names} works until ${formatTime(graceEnds)}, under the same limits.`,
+          message: `The old token ${names} stays valid until ${formatTime(graceEnds)}, under the same limits.`,
         };
-      return { token, message: replaces.length === 0 ? '' : `Refused from now on: ${names}.` };
+      return { token, message: replaces.length === 0 ? '' : `Denied from now on: ${names}.` };
     },
   }),
   add: action({
     title: 'Add a token',
-    effect: 'gives a key another token, under the same limits, and shows it, this once',
+    effect: 'Add a token to a key, under the same limits, and print it once',
     inputs: ['label', 'readOnly', 'expires'],
     isApplicable: (view) => isCurrent(view) && !isSuspendedOrDisabled(view),
     run: async (target, { label, readOnly, expires: until }, id) => {
@@ -144,18 +144,18 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   end: action({
     title: 'Revoke a token',
     alias: 'revoke-token',
-    effect: 'ends a token of a key, from the next request on; the key goes on with its others',
+    effect: 'Revoke one token of a key, effective from its next request; the other tokens stay valid',
     inputs: ['token'],
     isApplicable: ({ tokens }) => tokens.length > 1,
     confirmation: (view, { token }) => endingText(view, token),
     run: async (target, { token }, id) => {
       const view = keyView(await endToken(target, id, token));
-      return { view, message: `The token ${token} of ${visible(view.name)} is refused from now on.` };
+      return { view, message: `The token ${token} of ${visible(view.name)} is revoked.` };
     },
   }),
   suspend: action({
     title: 'Suspend',
-    effect: 'refuses a key from the next request on, for a while or until it is resumed',
+    effect: 'Suspend a key, effective from its next request, for a time or until it is resumed',
     inputs: ['for', 'reason'],
     isApplicable: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
     run: async (target, { for: forMs, reason }, id) => {
@@ -166,19 +166,19 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       const isLonger = view.suspendedUntil === null ? forMs !== undefined : Date.parse(view.suspendedUntil) > asked;
       return {
         view,
-        message: isLonger ? `${message}, as it was before: a shorter time changes nothing.` : `${message}.`,
+        message: isLonger ? `${message}, as before: a shorter suspension changes nothing.` : `${message}.`,
       };
     },
   }),
   revoke: action({
-    title: 'Revoke for good',
-    effect: 'ends a key for good, with all its tokens, from the very next request',
+    title: 'Revoke permanently',
+    effect: 'Revoke a key and all its tokens permanently, effective from its next request',
     inputs: ['reason'],
     isApplicable: () => true,
     confirmation: ({ state, tokens }) => {
       if (state === 'revoked') return undefined;
       const all = tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`;
-      return `All its requests are refused for good, with ${all}. Nothing takes this back.`;
+      return `All its requests, with ${all}, are denied permanently. This cannot be undone.`;
     },
     run: async (target, { reason }, id) => {
       const key = await findRecord(target, id);

@@ -8,31 +8,31 @@ export function stateText({ state, suspendedUntil }: KeyView): string {
   return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
 }
 
-/** What a revoked key has instead of tokens. */
+/** Shown for a revoked key in place of its tokens. */
 export const revokedText = ({ forgotten }: KeyView): string =>
-  `All its tokens are ended.${forgotten === null ? '' : ` The key is forgotten after ${formatTime(forgotten)}.`}`;
+  `All its tokens are revoked.${forgotten === null ? '' : ` The record is deleted after ${formatTime(forgotten)}.`}`;
 
-/** What a token may do, and until when. */
+/** Access and expiration of a token. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
-  const parts = [access === 'full' ? 'reads and changes' : 'reads only'];
+  const parts = [access === 'full' ? 'full access' : 'read-only'];
   if (until !== null) parts.push(`until ${formatTime(until)}`);
-  if (neverShown) parts.push('was never shown: make it again');
+  if (neverShown) parts.push('was never shown: replace it');
   return parts.join(', ');
 }
 
-/** What the end of a token comes to. @returns undefined where it does not work, or is the only one: that is refused */
+/** Effect of revoking a token. @returns undefined for an invalid or an only token, which the action rejects */
 export function endingText({ tokens }: KeyView, name: string): string | undefined {
   const ending = tokens.find((token) => token.name === name);
   const others = tokens.filter((token) => token !== ending && !token.neverShown);
   if (!ending || others.length === 0) return undefined;
-  const goOn = others.map((token) => token.name + (token.until === null ? '' : ` (until ${formatTime(token.until)})`));
+  const kept = others.map((token) => token.name + (token.until === null ? '' : ` (until ${formatTime(token.until)})`));
   return (
-    `Requests with the token ${name}, which works since ${formatTime(ending.since)}, are refused for good. ` +
-    `The key goes on with ${goOn.join(', ')}. Nothing takes this back.`
+    `Requests with the token ${name}, valid since ${formatTime(ending.since)}, are denied permanently. ` +
+    `The key keeps ${kept.join(', ')}. This cannot be undone.`
   );
 }
 
-/** When a key was changed, who did it, and what. Of an ARN the end says who. */
+/** Time, actor and description of a change. The actor is the last part of the ARN. */
 export function historyCells({ at, who, what, reason }: HistoryRow): [at: string, who: string, what: string] {
   if (who === null) return [formatTime(at), 'unknown', 'not recorded'];
   const because = reason === null ? [] : [`because: ${reason}`];
@@ -45,8 +45,8 @@ export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
   `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
 
 export function foundTokenText({ key, token }: FoundToken): string {
-  const owner = `It is of ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
-  if (!token) return `${owner}, but it has ended, or was never issued.`;
-  const refused = key.state === 'active' ? '' : ' It is refused as long as the key is.';
-  return `${owner}: its token ${token.name} works (${tokenText(token)}).${refused}`;
+  const owner = `It belongs to ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
+  if (!token) return `${owner}, but it is no longer valid, or was never issued.`;
+  const refused = key.state === 'active' ? '' : ' Its requests are rejected while the key is ${key.state}.';
+  return `${owner}. Its token ${token.name} is valid (${tokenText(token)}).${refused}`;
 }

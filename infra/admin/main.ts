@@ -17,10 +17,10 @@ const { version } = v.parse(
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')),
 );
 
-/** `npm run admin -- …`: what the admin of a store does. */
+/** The admin command, `npm run admin -- …`. */
 const program = withTargetOptions(new Command('npm run admin --'))
   .version(version)
-  .description('Administers the pet store inventory service, on this machine or on AWS.')
+  .description('Administer the Pet Store Inventory Service, on this machine or on AWS.')
   .addCommand(keysCommand())
   .addCommand(usageCommand())
   .addCommand(inventoryCommand())
@@ -30,7 +30,7 @@ const program = withTargetOptions(new Command('npm run admin --'))
   .addCommand(consoleCommand())
   .addHelpText('after', "\nExample:\n  npm run admin -- keys create --name 'Acme Pets' --plan free");
 
-/** The command whose options or arguments are wrong. */
+/** The command with invalid options or arguments. */
 let failing = nameOf(program);
 
 const help = new Help();
@@ -47,7 +47,7 @@ for (const command of withSubcommands(program)) {
 }
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // `… | head` has read enough.
+  // `… | head` closes the pipe early.
   if (code !== 'EPIPE') process.stderr.write(`Cannot print the result: ${message}\n`);
   process.exit(1);
 });

@@ -1,16 +1,16 @@
 import type { AnyStageName } from '../stages.ts';
 
-/** Where the service is, at most one of the two. */
+/** Address of the service: at most one of the two. */
 export interface TargetOptions {
-  /** Address of a local host; {@link DEFAULT_URL} by default. */
+  /** Address of a local server; {@link DEFAULT_URL} by default. */
   readonly url?: string | undefined;
-  /** A deployment on AWS. */
+  /** Stage on AWS. */
   readonly stage?: AnyStageName | undefined;
 }
 
 export const DEFAULT_URL = 'http://localhost:3000';
 
-/** The option that names a service, as the commands in messages need it; empty for the host that needs none. */
+/** The option that selects the service, for commands in messages; empty for the default address. */
 export function targetOption({ url, stage }: TargetOptions): string {
   if (stage !== undefined) return `--stage ${stage}`;
   return url === undefined ? '' : `--url ${url}`;

@@ -18,32 +18,32 @@ import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
 import { FailFastHandler } from './fail-fast-handler.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
 
-/** What an operation reports while it is under way. */
+/** Receives the reports of an operation in progress. */
 export interface ProgressListener {
-  /** API Gateway throttles, and the operation waits; called each time that happens. */
+  /** Called each time the operation waits because API Gateway throttles. */
   readonly throttled: () => void;
-  /** A record of the keys table is left out of the result. */
+  /** Called for each unreadable record, which the result omits. */
   readonly unreadable: (error: UnreadableRecordError) => void;
-  /** What is left to do after a command that is done, in words for an admin. */
+  /** Called with a sentence about work that remains after a successful command. */
   readonly incomplete: (message: string) => void;
 }
 
-/** The service that an operation works on. */
+/** The service that an operation is for. */
 export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
   readonly history: KeyHistory;
-  /** On AWS: which one it is. */
+  /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
-  /** The names of the tables in DynamoDB. */
+  /** Names of the DynamoDB tables. */
   readonly tables: Readonly<Record<TableName, string>>;
-  /** Base address of the API, without a slash at its end. */
+  /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
-  /** For messages: where that is. */
+  /** Name of the place, for messages. */
   readonly place: string;
-  /** For commands in messages: the option that names it. */
+  /** Option that selects the service, for commands in messages. */
   readonly option: string;
   readonly notices: ProgressListener;
-  /** Waits for so many milliseconds. */
+  /** Waits. @param ms milliseconds */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
@@ -62,9 +62,9 @@ const outputsSchema = v.object({
 type Outputs = v.InferOutput<typeof outputsSchema>;
 
 /**
- * Finds the service: the local host at an address, or a stage on AWS.
+ * Finds the service: a local server at an address, or a stage on AWS.
  *
- * @throws UnreachableError where nothing answers; AdminError where it is not the service, or may not be used
+ * @throws UnreachableError if nothing responds; AdminError if it is not this service or refuses the admin
  */
 export async function findTarget(options: TargetOptions, notices: ProgressListener): Promise<Target> {
   const { stage } = options;
@@ -74,13 +74,13 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
     const where = { place: `the stage ${stage}`, option, stage, notices };
     if (outputs.success) return targetOf(outputs.output, awsConnection(), where);
     throw new AdminError(
-      `The stage ${stage} runs another version of the service than this command belongs to: deploy this one, or check out that one.`,
+      `The stage ${stage} runs another version of the service than this command. Deploy this version, or check out that one.`,
     );
   }
   const origin = originOf(options.url ?? DEFAULT_URL);
   const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!outputs.success)
-    throw new AdminError(`What answers at ${origin} is no local host of this version of the service.`);
+    throw new AdminError(`The server at ${origin} is not a local server of this version of the service.`);
   const requestHandler = new FailFastHandler(() => nothingListensAt(origin));
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
   const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
@@ -91,22 +91,22 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
 function originOf(address: string): string {
   const url = address.includes('://') ? address : `http://${address}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
-  throw new AdminError(`--url ${address} is no address. It must be one such as ${DEFAULT_URL}.`);
+  throw new AdminError(`--url ${address} is not a valid address. Example: ${DEFAULT_URL}.`);
 }
 
 const nothingListensAt = (origin: string): string =>
-  `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`;
+  `No server responds at ${origin}. Start it with npm start, or pass its address with --url.`;
 
 const awsConnection = (): Connection => ({
   requestHandler: new FailFastHandler(
-    (reason) => `AWS cannot be reached: ${reason}. Check the network, its proxy or VPN, and AWS_REGION.`,
+    (reason) => `Cannot connect to AWS: ${reason}. Check the network, proxy or VPN, and AWS_REGION.`,
   ),
 });
 
-/** The answer of a local host to a call from another machine. */
+/** Response of a local server to a call from another machine. */
 const deniedSchema = v.object({ __type: v.literal('AccessDeniedException'), message: v.string() });
 
-/** @throws UnreachableError; AdminError where it is a local host that does not take admin commands from here */
+/** @throws UnreachableError; AdminError if the local server refuses admin commands from this machine */
 async function hostOutputs(origin: string): Promise<unknown> {
   let body: unknown;
   try {
@@ -118,12 +118,12 @@ async function hostOutputs(origin: string): Promise<unknown> {
   }
   if (!v.is(deniedSchema, body)) return body;
   throw new AdminError(
-    `The local host at ${origin} takes no admin commands from here: ${body.message}. ` +
-      'Run the command on the machine of the host, with --url http://localhost and its port.',
+    `The local server at ${origin} refuses admin commands from this machine: ${body.message}. ` +
+      'Run the command on the machine of the server, with --url http://localhost and its port.',
   );
 }
 
-/** Of a stack or the caller, its retries included. */
+/** Timeout of a lookup of the stack or the caller, including retries, in milliseconds. */
 const MAX_LOOKUP_MS = 10_000;
 
 async function stackOutputs(stage: AnyStageName): Promise<Record<string, string | undefined>> {
@@ -139,11 +139,11 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
     const endpoint = process.env.AWS_ENDPOINT_URL;
     const elsewhere = endpoint === undefined ? '' : ` AWS_ENDPOINT_URL is set to ${endpoint}: unset it.`;
     if (error instanceof UnreachableError) throw new UnreachableError(`${error.message}${elsewhere}`, { cause: error });
-    const reason = abortSignal.aborted ? `no answer within ${MAX_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
+    const reason = abortSignal.aborted ? `no response within ${MAX_LOOKUP_MS / 1_000} seconds` : reasonOf(error);
     const profile = process.env.AWS_PROFILE ?? 'default';
-    const hint = `Check the AWS credentials (profile ${profile}), AWS_REGION, and that the stack ${stackName} is deployed`;
+    const hint = `Check the AWS credentials (profile ${profile}), AWS_REGION, and that the stack ${stackName} is deployed there`;
     throw new AdminError(
-      `Cannot reach the stage ${stage}: ${reason}. Nothing was started. ${hint} there; or leave out --stage.${elsewhere}`,
+      `Cannot reach the stage ${stage}: ${reason}. Nothing was changed. ${hint}, or omit --stage.${elsewhere}`,
     );
   } finally {
     cloudFormation.destroy();
@@ -155,7 +155,7 @@ type Connection = Pick<
   'endpoint' | 'region' | 'credentials' | 'requestHandler'
 >;
 
-/** Who changes keys, found when first asked for: the ARN that AWS knows the caller by, or the user of this machine. */
+/** The actor of key changes, looked up once: the caller's ARN on AWS, or the user of this machine. */
 function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
   let caller: string | undefined;
   return async () => {
@@ -169,7 +169,7 @@ function callerOf(stage: Target['stage'], connection: Connection): () => Promise
   };
 }
 
-/** A container may run as a user without a name. */
+/** A container's user may have no name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -191,7 +191,9 @@ function targetOf(
     tableName: outputs.HistoryTableName,
     who: callerOf(where.stage, connection),
     onLost: (error) =>
-      where.notices.incomplete(`The change is made, but not recorded in the history of the key (${reasonOf(error)}).`),
+      where.notices.incomplete(
+        `The change is in effect, but not recorded in the history of the key (${reasonOf(error)}).`,
+      ),
   });
   return {
     ...where,

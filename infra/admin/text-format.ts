@@ -1,18 +1,18 @@
 import type { Limits } from '../../shared/keys/plans.ts';
 
-/** What a terminal acts on, what ends a line or a column, and what turns the direction of text. */
+/** Control characters, line and column separators, and bidirectional overrides. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** Text of others, such as a name, with what cannot be seen in it as JSON writes it: `\u001b`. */
+/** Escapes invisible characters of untrusted text, such as a name, as JSON does: `\u001b`. */
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The same of text that has several lines. */
+/** Like {@link visible}, but keeps line breaks. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
 /**
- * Commands in a message, with the option that names the service they are about. Messages are written as if for the host
- * that needs none.
+ * Adds the option that selects the service to the commands in a message. Messages are written for the default
+ * address, which needs none.
  */
 export const withTarget = (text: string, targetOption: string): string =>
   targetOption === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${targetOption} `);
@@ -24,9 +24,9 @@ export const formatNumber = (value: number): string => value.toLocaleString('en'
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : several}`;
 
-/** `60 requests a minute, 1,000 a day`. */
+/** `60 requests per minute, 1,000 per day`. */
 export const limitsText = ({ perMinute, perDay }: Limits): string =>
-  `${formatNumber(perMinute)} requests a minute, ${formatNumber(perDay)} a day`;
+  `${formatNumber(perMinute)} requests per minute, ${formatNumber(perDay)} per day`;
 
 /** `2026-11-21 12:30 UTC`. */
 export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;

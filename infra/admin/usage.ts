@@ -23,7 +23,7 @@ export interface Day {
 export interface MeteredUsage {
   /** The oldest first. */
   readonly days: readonly Day[];
-  /** False: the account has more keys than are read. */
+  /** False if the account has more keys than are read. */
   readonly isComplete: boolean;
 }
 
@@ -32,13 +32,13 @@ export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> 
   readonly days: readonly Day[];
 }
 
-/** API Gateway answers for at most this many days at once. */
+/** Maximum days per call of API Gateway. */
 export const MAX_DAYS = 90;
 
-/** Calls for the usage of all keys, of 500 keys each: they take six seconds. */
+/** Maximum calls for the usage of all keys, 500 keys each: they take six seconds. */
 const MAX_USAGE_CALLS = 25;
 
-/** Requests per day since the key was made. Today's are the exact count, earlier ones what API Gateway has metered. */
+/** Requests per day since the key was created: today's exact count, and earlier days as API Gateway metered them. */
 export async function dailyUsage(target: Target, key: string, dayCount: number): Promise<Usage> {
   const { id, name, plan, perDay, usedToday, created } = keyView(await findKey(target, key));
   const { days } = await meteredUsage(target, dayCount, id);
@@ -52,7 +52,7 @@ export async function meteredUsage(target: Target, dayCount: number, keyId?: str
   const requests = dates.map(() => 0);
   const days = () => dates.map((date, day) => ({ date, requests: requests[day] ?? 0 }));
   let calls = 0;
-  // A key may have been on other plans before.
+  // The key may have been on other plans.
   for (const { usagePlanId } of await customerPlans(target.gateway, target.apiStage)) {
     let position: string | undefined;
     do {
@@ -70,7 +70,7 @@ export async function meteredUsage(target: Target, dayCount: number, keyId?: str
 
 type UsagePage = Pick<GetUsageCommandOutput, 'items' | 'position'>;
 
-/** @returns nothing where the key is not on the plan, or the plan was deleted meanwhile */
+/** @returns nothing if the key is not on the plan or the plan was deleted */
 async function usagePage({ gateway }: Target, query: GetUsageCommandInput): Promise<UsagePage> {
   try {
     return await gateway.send(new GetUsageCommand(query));
@@ -81,14 +81,14 @@ async function usagePage({ gateway }: Target, query: GetUsageCommandInput): Prom
   }
 }
 
-/** The days with the exact count of today, and without those before a key was made. @param created ISO 8601 */
+/** Adds today's exact count, and drops the days before the key was created. @param created ISO 8601 */
 export function withToday(days: readonly Day[], usedToday: number, created = ''): Day[] {
   const today = isoDay(Date.now());
   const earlier = days.filter(({ date }) => date >= created.slice(0, 10) && date < today);
   return [...earlier, { date: today, requests: usedToday }];
 }
 
-/** What stands beside a picture of days. */
+/** Figures shown next to the chart of days. */
 export function usageFigures(days: readonly Day[]) {
   const today = days.at(-1) ?? { date: '', requests: 0 };
   const total = days.reduce((sum, { requests }) => sum + requests, 0);
@@ -96,7 +96,7 @@ export function usageFigures(days: readonly Day[]) {
   return { today: today.requests, total, peak };
 }
 
-/** The keys that made requests today, the busiest first, with what is left. */
+/** Keys with requests today, busiest first, with their remaining quota. */
 export const busyKeys = async (target: Target) =>
   (await listKeys(target))
     .filter(({ usedToday }) => usedToday > 0)
@@ -105,6 +105,6 @@ export const busyKeys = async (target: Target) =>
       return { id, name, plan, usedToday, perDay, leftToday: Math.max(0, perDay - usedToday) };
     });
 
-/** Of the window with the least left, the part that is used: 0 to 1. */
+/** Used share of the most restrictive window, from 0 to 1. */
 export const partUsed = ({ usedThisMinute, perMinute, usedToday, perDay }: KeyView): number =>
   Math.max(usedThisMinute / perMinute, usedToday / perDay);

@@ -64,7 +64,7 @@ function startupText({ baseUrl, keys, openPlans, logDirectory }: Host, data = 'i
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
-    const limits = `${number.format(perMinute)} a minute, ${number.format(perDay)} a day`;
+    const limits = `${number.format(perMinute)} per minute, ${number.format(perDay)} per day`;
     const key = openPlans.has(plan) ? `${keys[plan]}  ${limits}` : 'ended or suspended by an admin';
     return `    ${plans[plan].title.padEnd(11)}${key}`;
   });

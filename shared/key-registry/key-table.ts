@@ -90,7 +90,7 @@ export class KeyTable {
   /**
    * Changes a key, if it is still as it was read. A suspension shortens none of the limiter's, which are no revisions.
    *
-   * @returns the key as it is then; undefined where it was not changed
+   * @returns the updated key; undefined where it was not changed
    */
   revise(record: KeyRecord, change: KeyChange, occasion?: Occasion): Promise<KeyRecord | undefined> {
     const changed = { ...change, revision: record.revision + 1 };

@@ -82,7 +82,7 @@ const totalOf = (costs: Readonly<Record<string, number>>): number =>
 /** The requests of a customer, by their shares. */
 const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
 
-/** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging agrees to. */
+/** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging accepts. */
 function limitsOf(plan: PlanId): Limits {
   const { limits } = plans[plan];
   return limits === 'agreed' ? stages.staging.maxEnterpriseLimits : limits;

@@ -48,7 +48,7 @@ describe('In the life of a key', () => {
     first = tokenIn(stdout);
     const { stdout: response } = await run('sh', ['-c', `${/curl .*/.exec(stdout)?.[0]} --silent --include`]);
 
-    expect(stdout).toContain('acme is on Free: 60 requests a minute, 1,000 a day.');
+    expect(stdout).toContain('acme is on Free: 60 requests per minute, 1,000 per day.');
     expect(response).toMatch(/^HTTP\/1\.1 200 [^]*^X-RateLimit-Limit: 60\r$/im);
     expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan: 'free' } }]);
   });
@@ -65,8 +65,8 @@ describe('In the life of a key', () => {
     const view = expect.objectContaining({ id, plan: 'free', usedThisMinute: 2, usedToday: 3 });
     expect(await admin.json('keys', 'show', id)).toEqual(view);
     expect(await admin.json('keys', 'list', '--search', 'ACME', '--plan', 'free')).toEqual([view]);
-    expect(await admin.failure('keys', 'list', '--search', first)).toContain('A token is not for the command line: ');
-    expect(await admin.failure('usage', first)).toContain('That is a token: ');
+    expect(await admin.failure('keys', 'list', '--search', first)).toContain('A token must not be an argument. ');
+    expect(await admin.failure('usage', first)).toContain('That is a token. ');
     expect(await admin.output('keys', 'show', 'Acme')).toMatch(/^State +active$[^]+^Today +3 of 1,000 requests$/m);
   });
 
@@ -83,7 +83,7 @@ describe('In the life of a key', () => {
 
     expect(rotated).toMatchObject({ id, label: 'main', replaces: [nameOf({ label: 'main', key: first })] });
     expect(graceEnd - clock.now).toBe(DAY_MS);
-    expect(await admin.failure('keys', 'rotate', id)).toContain(`works until ${isoDay(graceEnd)} `);
+    expect(await admin.failure('keys', 'rotate', id)).toContain(`is valid until ${isoDay(graceEnd)} `);
     clock.moveTo(graceEnd - 1);
     expect(await statusesOf(first, second)).toEqual([200, 200]);
     clock.moveTo(graceEnd);
@@ -93,11 +93,11 @@ describe('In the life of a key', () => {
   test('rotate without a grace asks first, and refuses the old token from the next request on', async () => {
     const words = ['keys', 'rotate', id, '--grace', '0s'];
     const old = nameOf({ label: 'main', key: second });
-    expect(await admin.failure(...words)).toContain(`Requests with ${old} are refused at once, before their user has`);
+    expect(await admin.failure(...words)).toContain(`Requests with ${old} are denied immediately, before the`);
     const text = await admin.output(...words, '--yes');
     const third = tokenIn(text);
 
-    expect(text).toContain(`Refused from now on: ${old}.`);
+    expect(text).toContain(`Denied from now on: ${old}.`);
     expect(await statusesOf(second, third)).toEqual([401, 200]);
     second = third;
   });
@@ -108,27 +108,27 @@ describe('In the life of a key', () => {
     const key = tokenIn(added);
     const [main, reports] = [nameOf({ label: 'main', key: second }), nameOf({ label: 'reports', key })];
 
-    expect(added).toMatch(/^ {4}Label {4}reports\n {4}It reads only\.$/m);
+    expect(added).toMatch(/^ {4}Label {4}reports\n {4}Access {3}read-only$/m);
     const { rateLimit } = await list(second);
     expect((await list(key)).rateLimit.remaining).toBe(rateLimit.remaining - 1);
     const update = await ApiClient.withKey(host.baseUrl, key).setQuantity(101, 1);
     expect(update).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
-    expect(await admin.output('keys', 'show', id)).toMatch(new RegExp(`^${reports}\t.*\treads only, until `, 'm'));
+    expect(await admin.output('keys', 'show', id)).toMatch(new RegExp(`^${reports}\t.*\tread-only, until `, 'm'));
 
     const end = ['keys', 'end', id, '--token', reports];
     expect(await admin.failure(...end)).toBe(
-      `Revoke a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, which works since ${since} UTC, are refused for good. ` +
-        `The key goes on with ${main}. Nothing takes this back. Say --yes to go on without being asked.`,
+      `Revoke a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, valid since ${since} UTC, are denied permanently. ` +
+        `The key keeps ${main}. This cannot be undone. Pass --yes to confirm.`,
     );
     expect(await statusesOf(key)).toEqual([200]);
-    expect(await admin.output(...end, '--yes')).toBe(`The token ${reports} of acme is refused from now on.\n`);
+    expect(await admin.output(...end, '--yes')).toBe(`The token ${reports} of acme is revoked.\n`);
     expect(await statusesOf(second, key)).toEqual([200, 401]);
   });
 
   test('find asks for a token on standard input, and never takes it as an argument', async () => {
     const find = `"${process.execPath}" infra/admin/main.ts keys find --url ${host.origin}`;
     const findInput = (input: string) => run('sh', ['-c', `printf %s "$TOKEN" | ${find}`], { TOKEN: input });
-    const found = `It is of acme (${id}, pro, active): its token ${nameOf({ label: 'main', key: second })} works (reads and changes).\n`;
+    const found = `It belongs to acme (${id}, pro, active). Its token ${nameOf({ label: 'main', key: second })} is valid (full access).\n`;
 
     expect(await findInput(`${second}\n`)).toEqual({ exitCode: 0, stdout: found, stderr: '' });
     expect(await findInput('')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('keys find < FILE') });
@@ -144,7 +144,7 @@ describe('In the life of a key', () => {
     expect(await statusesOf(second)).toEqual([200]);
 
     expect(await admin.output('keys', 'suspend', id)).toBe(
-      `acme is suspended until it is resumed. To let it in again: npm run admin -- --url ${host.origin} keys resume ${id}\n`,
+      `acme is suspended until it is resumed. To resume it: npm run admin -- --url ${host.origin} keys resume ${id}\n`,
     );
     expect(await statusesOf(second)).toEqual([401]);
     expect(host.host.records.apiKey(id)).toMatchObject({ enabled: false });
@@ -162,7 +162,7 @@ describe('In the life of a key', () => {
       expect.stringMatching(new RegExp(`^${isoDay(clock.now - DAY_MS)}\t\\d+\t█{40}$`)),
       expect.stringMatching(new RegExp(`^${isoDay(clock.now)}\t1\t█+$`)),
       '',
-      expect.stringMatching(/^Today 1, in 2 days \d+, most \d+ on .* The limit is 10,000 a day\.$/),
+      expect.stringMatching(/^Today 1, in 2 days \d+, most \d+ on .* The limit is 10,000 per day\.$/),
       '',
     ]);
     expect(await admin.output('usage')).toContain(`${id}\tacme\tpro\t1\t9,999\n`);
@@ -170,7 +170,7 @@ describe('In the life of a key', () => {
 
   test('revoke asks first, and refuses it from the very next request', async () => {
     expect(await admin.failure('keys', 'revoke', id)).toBe(
-      `Revoke for good: acme (${id}) on ${host.origin}? All its requests are refused for good, with its token. Nothing takes this back. Say --yes to go on without being asked.`,
+      `Revoke permanently: acme (${id}) on ${host.origin}? All its requests, with its token, are denied permanently. This cannot be undone. Pass --yes to confirm.`,
     );
     expect(await statusesOf(second)).toEqual([200]);
     expect(await admin.output('keys', 'revoke', id, '--yes', '--reason', 'left')).toBe(`acme (${id}) is revoked.\n`);
@@ -204,7 +204,7 @@ test.each([
   [['keys', 'create', '--name', 'x', '--plan', 'gold'], `Allowed choices are ${Object.keys(plans).join(', ')}`],
   [['keys', 'craete'], "unknown command 'craete' (Did you mean create?) (see npm run admin -- keys --help)"],
   [['keys', 'end', 'x'], "required option '--token <token>' not specified"],
-  [['usage', 'nobody'], 'There is no key nobody. List the ids with: npm run admin -- --url http'],
+  [['usage', 'nobody'], 'There is no key nobody. To list all keys: npm run admin -- --url http'],
   [['usage', 'demo-free', '--days', '91'], 'must be a whole number from 1 to 90'],
   [['console', '--port', '0'], 'must be a whole number from 1 to 65,535'],
 ])('%j fails with one line, and nothing is made', async (words, message) => {
@@ -230,7 +230,7 @@ test('sync says what it took over from the AWS console', async () => {
 
   expect(report).toMatchObject({ added: [], changed: ['demo-business'], problems: [] });
   expect(await admin.output('keys', 'sync')).toMatch(
-    /^Keys: 0 added, 0 changed, 0 closed, 0 applied, 0 left to the next, \d+ unchanged\.\n$/,
+    /^Keys: 0 added, 0 changed, 0 closed, 0 applied, 0 left for the next sync, \d+ unchanged\.\n$/,
   );
 });
 
@@ -244,7 +244,7 @@ test('A name that was given in the AWS console does nothing to a terminal, and i
 
   expect(await admin.output('keys', 'list')).toContain(`by-hand\t${shown}\tfree\t`);
   expect(await admin.json('keys', 'show', 'by-hand')).toMatchObject({ name });
-  expect(await admin.failure('keys', 'revoke', 'by-hand')).toContain(`Revoke for good: ${shown} (by-hand)`);
+  expect(await admin.failure('keys', 'revoke', 'by-hand')).toContain(`Revoke permanently: ${shown} (by-hand)`);
   expect(await admin.output('keys', 'suspend', 'by-hand')).toContain(`${shown} is suspended until`);
   expect(await admin.output('keys', 'resume', 'by-hand')).toBe(`${shown} is active.\n`);
   expect(await admin.output('keys', 'move', 'by-hand', '--plan', 'pro')).toContain(`${shown} is on Pro now`);

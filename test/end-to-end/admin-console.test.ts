@@ -139,7 +139,7 @@ describeInBrowser('The console in a browser', () => {
     await other.goto('http://evil.invalid/');
     await Promise.all([other.waitForURL(at('/**')), other.getByRole('button').click()]);
 
-    expect(await other.getByRole('alert').innerText()).toContain('The request came from another page');
+    expect(await other.getByRole('alert').innerText()).toContain('The request came from another site');
     expect(host.host.records.apiKeys.map(({ name }) => name)).not.toContain('evil');
     await other.close();
   });
@@ -152,7 +152,7 @@ describeInBrowser('The console in a browser', () => {
     await page.getByRole('link', { name: NAME }).click();
     await page.getByLabel('Plan').selectOption('pro');
     await press('Move');
-    expect(await note()).toBe(`${NAME} is on Pro now: 300 requests a minute, 10,000 a day.`);
+    expect(await note()).toBe(`${NAME} is on Pro now: 300 requests per minute, 10,000 per day.`);
     clock.moveToFreshMinute();
     for (let calls = 0; calls < 7; calls++) expect(await status()).toBe(200);
     // The page asks again by itself.
@@ -162,18 +162,18 @@ describeInBrowser('The console in a browser', () => {
     await page.reload();
     await page.getByText('As a table').click();
     await page
-      .getByRole('table', { name: 'Requests a day' })
-      .or(page.getByLabel('Requests a day', { exact: true }))
+      .getByRole('table', { name: 'Requests per day' })
+      .or(page.getByLabel('Requests per day', { exact: true }))
       .waitFor();
     await check('its usage');
   });
 
   test('a key is revoked once that is confirmed', async () => {
-    await press('Revoke for good');
-    await page.getByText('All its requests are refused for good, with its token.').waitFor();
+    await press('Revoke permanently');
+    await page.getByText('All its requests, with its token, are denied permanently.').waitFor();
     await check('a question');
     expect(await status()).toBe(200);
-    await press('Revoke for good');
+    await press('Revoke permanently');
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
     expect(await note()).toMatch(/^W+ \(\w+\) is revoked\.$/);
     expect(await status()).toBe(401);

@@ -47,8 +47,8 @@ test('A throttled control plane is waited for, and a key that API Gateway does n
 
   expect({ exitCode, applied }).toEqual({ exitCode: 0, applied: false });
   expect(stderr.split('\n')).toEqual([
-    'API Gateway takes no more calls for the moment; waiting …',
-    expect.stringMatching(/^It is done, but API Gateway does not have .* \(Too Many Requests\)\. /),
+    'API Gateway throttles the calls; waiting …',
+    expect.stringMatching(/^The change is in effect, .* \(Too Many Requests\)\. /),
     '',
   ]);
   expect(await statusOf(key)).toBe(200);
@@ -67,7 +67,7 @@ test('A network that is cut after a token was shown: it is not to be used, and t
 
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: expect.stringMatching(/^Do not use the token that was just shown: .+\. Nothing answers at http:.+\n$/),
+    stderr: expect.stringMatching(/^Do not use the token shown above: .+\. No server responds at http:.+\n$/),
   });
   const { key: rotated } = await straight.newKey('rotate', id);
   expect([await statusOf(key), await statusOf(notConfirmed), await statusOf(rotated)]).toEqual([200, 401, 200]);
@@ -80,8 +80,8 @@ test.each([
   link.faults = ({ action, path }) => (action === failing && path !== '/outputs.json' ? fault : undefined);
   const failure = await admin.failure('keys', ...create);
 
-  expect(failure).toContain(`AWS could not be used: ${reason}`);
+  expect(failure).toContain(`The call to AWS failed: ${reason}`);
   expect(failure).toContain(
-    'It is safe to run the same command again: it makes another key; this one, if it is there, was never shown',
+    'It is safe to run the same command again: it creates another key. If this one exists, its token was never shown',
   );
 });

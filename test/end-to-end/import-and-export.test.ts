@@ -153,9 +153,9 @@ describe('An import', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
       expect.stringContaining('bad.csv:3: petId must be an int64'),
-      expect.stringContaining('bad.csv:4: petId 1 is on line 2 too'),
+      expect.stringContaining('bad.csv:4: petId 1 is also on line 2'),
       expect.stringContaining('bad.csv:5: quantity must be an integer'),
-      '3 rows are wrong. Nothing was written.',
+      '3 rows are invalid. Nothing was written.',
       '',
     ]);
     expect(await textOf('/inventory')).toBe(before);
@@ -213,7 +213,7 @@ describe('An export', () => {
     const file = written('stock.csv', 'as it was');
     link.faults = ({ action }) => (action === 'Query' ? { kind: 'gone' } : undefined);
     expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
-      /^The export stopped after 0 stock entries: Nothing answers at .+stock\.csv is as it was; run the same command again\.$/,
+      /^The export stopped after 0 stock entries: No server responds at .+stock\.csv is unchanged\. Run the same command again\.$/,
     );
 
     expect(readdirSync(directory)).toEqual(['stock.csv']);
@@ -222,8 +222,8 @@ describe('An export', () => {
 
   test.each([
     ['a folder that is not there', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
-    ['the place of a folder', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is as it was/],
-    ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its name must end in \.csv or \.jsonl\.$/],
+    ['the place of a folder', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
+    ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its extension must be \.csv or \.jsonl\.$/],
   ])('into %s says why not in one line', async (_, name, message) => {
     mkdirSync(join(directory, 'folder.csv'));
 

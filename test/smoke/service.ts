@@ -42,7 +42,7 @@ export async function checkReachable(url: string): Promise<void> {
     const { name, cause: inner }: { name?: string; cause?: { message?: string; code?: string } } = Object(cause);
     const seconds = `no answer within ${REACHED_WITHIN} seconds`;
     const reason = name === 'TimeoutError' ? seconds : inner?.message || inner?.code || String(cause);
-    throw new Error(`Nothing answers at ${url}: ${reason}. Check the address and the network.`, { cause });
+    throw new Error(`No server responds at ${url}: ${reason}. Check the address and the network.`, { cause });
   }
 }
 

@@ -6,20 +6,18 @@ import { findTarget } from '../target.ts';
 import { targetOptionsOf } from './options.ts';
 import { progressListener } from './output.ts';
 
-/** `console`. No browser is opened: what is in the arguments of a program, every user of the machine can read. */
+/** `console`. It opens no browser: every user of the machine can read the arguments of a process. */
 export function consoleCommand(): Command {
   return new Command('console')
-    .description(
-      'serves pages in the browser, to this machine alone: usage, keys, stock; not sync, restore, pets, orders',
-    )
-    .option('--port <n>', 'port that it is served at; otherwise any that is free', wholeNumberUpTo(65_535))
+    .description('Start the admin console on this machine (loopback only): usage, keys and stock')
+    .option('--port <n>', 'port of the console (default: a free port)', wholeNumberUpTo(65_535))
     .action(async ({ port = 0 }: { readonly port?: number }, command: Command) => {
       const options = targetOptionsOf(command);
       const target = await findTarget(options, progressListener(targetOption(options)));
       const { link } = await serveConsole(target, port);
       process.stdout.write(
-        `\n  The console of ${target.place} is at\n\n    ${link}\n\n` +
-          '  Open the address in a browser. It works once. Ctrl-C stops the console.\n',
+        `\n  Admin console of ${target.place}:\n\n    ${link}\n\n` +
+          '  Open the link in a browser. It can be used once. Press Ctrl-C to stop the console.\n',
       );
     });
 }

@@ -11,10 +11,10 @@ import { list, styled, table } from './output.ts';
 
 const colors = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
 
-/** A new token, this once, with a request that works. */
+/** A new token, shown once, with an example request. */
 export function newTokenText(token: NewToken, baseUrl: string): string {
   const label = token.label === MAIN_LABEL ? '' : `\n    Label    ${token.label}`;
-  const readOnly = token.access !== 'full' ? '\n    It reads only.' : '';
+  const readOnly = token.access !== 'full' ? '\n    Access   read-only' : '';
   return `
   ${styled('bold', token.name)} ${planOfToken(token)}
 
@@ -41,26 +41,26 @@ export function keyText(view: KeyView): string {
   });
   if (view.state === 'revoked') return `${facts}\n\n${revokedText(view)}`;
   const tokens = table(
-    ['token', 'since (UTC)', 'may'],
+    ['token', 'since (UTC)', 'access'],
     view.tokens.map((token) => [token.name, formatTime(token.since).replace(' UTC', ''), tokenText(token)]),
   );
   return `${facts}\n\n${tokens}`;
 }
 
 export function historyText(rows: readonly HistoryRow[]): string {
-  if (rows.length === 0) return 'No change of this key is recorded.';
+  if (rows.length === 0) return 'No changes of this key are recorded.';
   return table(['time', 'who', 'what'], rows.map(historyCells));
 }
 
-/** Columns that fit a terminal of 80 characters; `keys show` has the rest. */
+/** Columns that fit a terminal of 80 characters; `keys show` prints the others. */
 export function keyListText(views: readonly KeyView[], targetOption: string): string {
   if (views.length === 0)
-    return withTarget('There are no such keys. Issue one with: npm run admin -- keys create', targetOption);
+    return withTarget('No keys match these filters. To create a key: npm run admin -- keys create', targetOption);
   return table(
     ['id', 'name', 'plan', 'state', 'last used (UTC)', 'today'],
     views.map((view, at) => [
       view.id,
-      // Two keys of one name, which the list has one after the other.
+      // Keys with the same name are adjacent in the list.
       [views[at - 1]?.name, views[at + 1]?.name].includes(view.name)
         ? `${view.name} (${view.created.slice(0, 10)})`
         : view.name,
@@ -74,7 +74,7 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
 
 const csvColumns = 'id name plan state created expires lastUsed perMinute perDay usedToday'.split(' ');
 
-/** Cells that a spreadsheet would take for a formula begin with an apostrophe. */
+/** Prefixes cells that a spreadsheet would run as a formula with an apostrophe. */
 export const keyListCsv = (views: readonly KeyView[]): string =>
   stringify([...views], { header: true, columns: csvColumns, escape_formulas: true }).trimEnd();
 
@@ -83,7 +83,7 @@ const shortState = ({ state, tokens }: KeyView): string =>
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, closed, applied, left, unchanged } = keys;
-  const counts = { added, changed, closed, applied, 'left to the next': left, unchanged };
+  const counts = { added, changed, closed, applied, 'left for the next sync': left, unchanged };
   const summary = `Keys: ${Object.entries(counts)
     .map(([what, ids]) => `${formatNumber(ids.length)} ${what}`)
     .join(', ')}.`;

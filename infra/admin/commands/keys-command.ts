@@ -19,26 +19,28 @@ const MAX_HISTORY_ROWS = 500;
 
 /** `keys …`. */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('API keys: who may call, on which plan');
+  const keys = new Command('keys').description('Manage API keys, their tokens and plans');
   addAction(keys.command('create'), createAction);
-  const list = keys.command('list').description('shows all keys');
+  const list = keys.command('list').description('List keys');
   onService<KeySelection & { readonly csv?: true }>(list, async (find, { csv, ...selection }) => {
     const target = await find();
     return outcome(await listKeys(target, selection), csv ? keyListCsv : (views) => keyListText(views, target.option));
   });
   list
-    .addOption(new Option('--plan <plan>', 'those on this plan alone').choices(planIds))
-    .addOption(new Option('--state <state>', 'those in this state; expiring: within 14 days').choices(stateFilters))
+    .addOption(new Option('--plan <plan>', 'only keys on this plan').choices(planIds))
+    .addOption(
+      new Option('--state <state>', 'only keys in this state (expiring: within 14 days)').choices(stateFilters),
+    )
     .option(
       '--search <text>',
-      'those with this in their name or id, or as the last four characters of a token',
+      'only keys with this text in their name or id, or as the last four characters of a token',
       parseSearch,
     )
     .addOption(new Option('--csv', 'print CSV, for spreadsheets').conflicts('json'));
-  onService(onKey(keys, 'show', 'shows one key'), async (find, _, key) => {
+  onService(onKey(keys, 'show', 'Show a key, its tokens and its usage'), async (find, _, key) => {
     return outcome(await showKey(await find(), key), keyText);
   });
-  onService(onKey(keys, 'history', 'shows who changed a key, what and when, for 400 days'), async (find, _, key) => {
+  onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (find, _, key) => {
     const target = await find();
     return outcome(await target.history.of(await findRecord(target, key), MAX_HISTORY_ROWS), historyText);
   });
@@ -57,7 +59,7 @@ function addAction(command: Command, action: KeyAction): void {
     const option = optionOf(name, action.defaults?.[name]);
     command.addOption(action.allOptional ? option.makeOptionMandatory(false) : option);
   }
-  if (action.confirmation) command.option('--yes', 'do not ask', false);
+  if (action.confirmation) command.option('--yes', 'skip the confirmation', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
     const id = action.confirmation && !yes ? await confirmedId(target, action, values, key) : key;
@@ -66,18 +68,18 @@ function addAction(command: Command, action: KeyAction): void {
     });
     if (token) return tokenOutcome(token, target, message, action);
     if (!view || !isSuspendedOrDisabled(view)) return { value: view, text: message };
-    const resume = `To let it in again: npm run admin -- keys resume ${view.id}`;
+    const resume = `To resume it: npm run admin -- keys resume ${view.id}`;
     return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
   });
 }
 
-/** Others on the machine can read an argument. */
+/** Rejects tokens: other users of the machine can read arguments. */
 function parseSearch(text: string): string {
   if (withoutTokens(text) === text) return text;
-  throw new InvalidArgumentError('A token is not for the command line: npm run admin -- keys find asks for it.');
+  throw new InvalidArgumentError('A token must not be an argument. Look it up with: npm run admin -- keys find');
 }
 
-/** Asks about what cannot be taken back. @returns the id of the key: another may get its name meanwhile */
+/** Confirms irreversible effects. @returns the id of the key, as another key may take its name meanwhile */
 async function confirmedId(
   target: Target,
   { title, confirmation }: KeyAction,
@@ -100,12 +102,11 @@ function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
   return option.makeOptionMandatory(presence === 'required');
 }
 
-/** A new token, this once. What becomes of the old one is printed after it. */
+/** Prints a new token once, then what happens to the old one. */
 function tokenOutcome(token: NewToken, { baseUrl }: Target, message: string, action: KeyAction): Outcome {
   const after = async (): Promise<string> => {
     await token.confirmShown().catch((error: unknown) => {
-      const consequence =
-        'Do not use the token that was just shown: it is not confirmed, and another takes its place. ';
+      const consequence = 'Do not use the token shown above: it is not confirmed, and a retry replaces it. ';
       throw failureOf(error, action, consequence);
     });
     return message === '' ? '' : `\n  ${message}`;
@@ -113,39 +114,39 @@ function tokenOutcome(token: NewToken, { baseUrl }: Target, message: string, act
   return { ...outcome({ ...token, baseUrl }, (shown) => newTokenText(shown, baseUrl)), after };
 }
 
-/** A failure of an action, in words that say what running it again comes to; a fault of the program as it is. */
+/** Adds the effect of a retry to the failure of an action. Other errors are returned as they are. */
 function failureOf(error: unknown, { retryEffect }: KeyAction, consequence = ''): unknown {
   const reason = failureText(error, 'run the same command again', retryEffect);
   return reason === undefined ? error : new AdminError(...`${consequence}${reason}`.split('\n'));
 }
 
 function addFind(keys: Command): void {
-  const find = 'says which key a token is of, and whether it works; asks for it, or reads it from standard input';
+  const find = 'Find the key of a token, which is prompted for or read from standard input';
   onService(keys.command('find').description(find), async (service) => {
     const target = await service();
     return outcome(await findToken(target, await readToken()), foundTokenText);
   });
 }
 
-/** Longer than any token, in characters; what else comes is not read. */
+/** Maximum input, in characters: longer than any token. */
 const MAX_INPUT = 10_000;
 
-/** Never an argument, which others on the machine could read. */
+/** Prompts for a token or reads it from standard input: other users of the machine can read arguments. */
 async function readToken(): Promise<string> {
-  let token = process.stdin.isTTY ? ((await ask('The token (it is not shown): ', true)) ?? '') : '';
+  let token = process.stdin.isTTY ? ((await ask('Token (hidden): ', true)) ?? '') : '';
   if (!process.stdin.isTTY)
     for await (const chunk of process.stdin.setEncoding('utf8')) {
       token += String(chunk);
       if (token.length > MAX_INPUT) break;
     }
   if (token.trim() !== '') return token;
-  throw new AdminError('Enter the token, or send it to standard input, as with: npm run admin -- keys find < FILE');
+  throw new AdminError('Enter the token, or pass it on standard input: npm run admin -- keys find < FILE');
 }
 
 function addSync(keys: Command): void {
-  const description = 'takes over what was changed in the AWS console or with the AWS CLI, now';
+  const description = 'Adopt changes made in the AWS console or with the AWS CLI now';
   onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
     const target = await find();
     return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));
-  }).option('--force', 'close keys that API Gateway has no longer, even where they are many', false);
+  }).option('--force', 'block keys that are missing in API Gateway, even if there are many', false);
 }

@@ -7,15 +7,15 @@ import { progressListener } from './output.ts';
 
 /** The result of a command. */
 export interface Outcome {
-  /** For scripts: what `--json` prints, as one JSON value in one line. */
+  /** Printed with `--json`, as one JSON value in one line. */
   readonly value: unknown;
   /** For people. */
   readonly text: string;
-  /** What is left to do once that has been printed. @returns what else there is to print, for people */
+  /** Runs after the output. @returns more text to print */
   readonly after?: () => Promise<string>;
 }
 
-/** @param textOf gets the value with its control characters made visible: a name may have any */
+/** @param textOf receives the value with its control characters escaped */
 export function outcome<Value>(value: Value, textOf: (shown: Value) => string): Outcome {
   const shown: Value = JSON.parse(JSON.stringify(value), (_, field: unknown) =>
     typeof field === 'string' ? visible(field) : field,
@@ -24,17 +24,17 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
 }
 
 /**
- * Runs a command on the service that its options name, and prints the outcome.
+ * Runs a command on the service that its options select, and prints the outcome.
  *
- * @param work finds the service when it needs it; it gets the first argument of the command, too
+ * @param work receives a function that finds the service, the options and the first argument
  */
-// The options that a command was given are those that it was made with.
+// Commander has parsed these options.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
   command: Command,
   work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Outcome>,
 ): Command {
-  return command.option('--json', 'print one JSON value: npm run --silent …', false).action(async () => {
+  return command.option('--json', 'print JSON (use with npm run --silent)', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
     const find = (): Promise<Target> => findTarget(target, progressListener(targetOption(target)));
@@ -45,23 +45,23 @@ export function onService<Options = object>(
   });
 }
 
-/** For the help: how a key is named. */
-export const KEY_ARGUMENT = 'id of the key, or its name where no other key has it';
+/** Help text of the key argument. */
+export const KEY_ARGUMENT = 'id of the key, or its name if unique';
 
-/** @returns once the line has left this process */
+/** Resolves when the line has been written. */
 const print = (line: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
   });
 
-/** Adds the options that say where the service is: to the program, so that they may stand before or after a command. */
+/** Adds the options that select the service, to the program: they may precede or follow the command. */
 export function withTargetOptions(program: Command): Command {
   return program
     .addOption(
-      new Option('--url <url>', `address of a running local host (default: ${DEFAULT_URL})`).env('PET_STORE_URL'),
+      new Option('--url <url>', `address of a running local server (default: ${DEFAULT_URL})`).env('PET_STORE_URL'),
     )
     .addOption(
-      new Option('--stage <stage>', 'a stage on AWS, with the usual AWS credentials')
+      new Option('--stage <stage>', 'stage on AWS, with the usual AWS credentials')
         .argParser(parseStage)
         .env('PET_STORE_STAGE'),
     );
@@ -73,12 +73,12 @@ export function parseStage(text: string): AnyStageName {
   throw new InvalidArgumentError(`It must be ${STAGE_NAMES}.`);
 }
 
-/** Where the service is. The command line wins over the environment. */
+/** The selected service. The command line overrides the environment. */
 export function targetOptionsOf(command: Command): TargetOptions {
   const { url, stage } = command.optsWithGlobals<TargetOptions>();
   if (url === undefined || stage === undefined) return { url, stage };
   const source = command.getOptionValueSourceWithGlobals('stage');
   if (source === command.getOptionValueSourceWithGlobals('url'))
-    command.error('error: --url and --stage (or PET_STORE_URL and PET_STORE_STAGE) name two services: leave one out');
+    command.error('error: --url and --stage (or PET_STORE_URL and PET_STORE_STAGE) select two services: leave one out');
   return source === 'cli' ? { stage } : { url };
 }

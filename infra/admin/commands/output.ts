@@ -7,14 +7,14 @@ import { formatNumber, visible, withTarget } from '../text-format.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Reports on standard error what a command waits for, and what it leaves out. @param option that names the service */
+/** Reports waits and skipped records on standard error. @param option that selects the service */
 export function progressListener(option: string): ProgressListener {
   let isReported = false;
   const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
   return {
     throttled() {
-      // Once: the SDK waits and tries again by itself.
-      if (!isReported) say('API Gateway takes no more calls for the moment; waiting …');
+      // Once: the SDK waits and retries by itself.
+      if (!isReported) say('API Gateway throttles the calls; waiting …');
       isReported = true;
     },
     unreadable: ({ message }) => say(message),
@@ -22,7 +22,7 @@ export function progressListener(option: string): ProgressListener {
   };
 }
 
-/** Shows a bar on standard error, where that is a terminal. After Ctrl-C the command ends, and says what to do. */
+/** Shows a progress bar if standard error is a terminal. Ctrl-C ends the command with a message. */
 export async function withProgress<Result>(
   doing: string,
   work: (onProgress: OnProgress) => Promise<Result>,
@@ -32,7 +32,7 @@ export async function withProgress<Result>(
   const stop = (): never => {
     bar.stop();
     process.stderr.write('Interrupted. Run the same command again to complete it.\n');
-    // What a shell expects of a program that was interrupted; `exit` listeners still run.
+    // The exit status that shells expect after an interrupt; `exit` listeners still run.
     process.exit(130);
   };
   process.once('SIGINT', stop);
@@ -49,22 +49,22 @@ export async function withProgress<Result>(
   }
 }
 
-/** Text in a colour, where standard output is a terminal that has it. */
+/** Colors text if standard output is a terminal with colors. */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-/** Rows under a head: in columns on a terminal; in a pipe with tabs between the values, which `cut` and `awk` take. */
+/** Formats rows with a header: aligned columns on a terminal, tab-separated values in a pipe. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (!process.stdout.isTTY) return [head, ...rows].map((row) => row.join('\t')).join('\n');
   return inColumns([head.map((title) => styled(['bold', 'underline'], title)), ...rows]);
 }
 
-/** Values under each other, each beside its title. */
+/** Formats one title and value per line. */
 export const list = (values: Readonly<Record<string, string>>): string =>
   inColumns(Object.entries(values).map(([title, value]) => [styled('bold', title), value]));
 
-/** Columns stand apart by spaces alone. */
+/** Table borders: none. */
 const sides = ['top', 'bottom', 'left', 'mid', 'right'];
 const lines = ['middle', ...sides.flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])];
 const chars = Object.fromEntries(lines.map((line) => [line, '']));

@@ -18,20 +18,20 @@ export const petsCommand = (): Command => recordsCommand(pets, 'pets', 'pet reco
 /** `orders …`. */
 export const ordersCommand = (): Command => recordsCommand(orders, 'orders', 'orders');
 
-/** `… import FILE` and `… export FILE`, for records of a kind. */
+/** `… import FILE` and `… export FILE` for one kind of record. */
 function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: string): Command {
-  const group = new Command(name).description(`${title}, from and to files`);
+  const group = new Command(name).description(`Import and export ${title}`);
   const fromFile = group
     .command('import')
-    .description(`loads ${kind.names[1]} from a file; each replaces the one with its ${kind.idField}`)
+    .description(`Import ${kind.names[1]} from a file; each replaces the record with the same ${kind.idField}`)
     .argument('<file>', `${formatsOf(kind)} file with ${fieldsOf(kind)}`)
-    .option('--dry-run', 'only show what would change', false)
-    .option('--yes', 'do not ask', false);
+    .option('--dry-run', 'show the changes without writing them', false)
+    .option('--yes', 'skip the confirmation', false);
   onService<ImportOptions>(fromFile, (find, options, file) => importFile(kind, find, options, file));
   const toFile = group
     .command('export')
-    .description(`writes all ${kind.names[1]} to a file that the import reads`)
-    .argument('<file>', `${formatsOf(kind)} file; one that exists is replaced`);
+    .description(`Export all ${kind.names[1]} to a file that import accepts`)
+    .argument('<file>', `${formatsOf(kind)} file; an existing file is overwritten`);
   onService(toFile, async (find, _, argument) => {
     const file = fromUserDirectory(argument);
     const { count, message } = await withProgress('Reading', (show) => exportRecords(file, kind, find, show));
@@ -42,7 +42,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
 
 type ImportOptions = Readonly<Record<'dryRun' | 'yes', boolean>>;
 
-/** Shows what would change, asks on a stage, and writes what was shown. */
+/** Shows the changes, asks for confirmation on a stage, and writes exactly these changes. */
 export async function importFile<Entry>(
   kind: RecordKind<Entry>,
   find: () => Promise<Target>,
@@ -59,14 +59,16 @@ export async function importFile<Entry>(
   const isAsked = stage !== undefined && !yes && counts.added + counts.changed > 0;
   if (isAsked) {
     process.stderr.write(`${lines.join('\n')}\n`);
-    await confirm(`Import these into ${place}? What is replaced is lost.`);
+    await confirm(`Import these into ${place}? The replaced values are lost.`);
   }
   const { message, ...done } = await withProgress('Writing', write);
   if (done.changedMeanwhile.length > 0) process.exitCode = 1;
-  const left = done.changedMeanwhile.map((id) => `${id} was changed meanwhile, and is left: run the command again.`);
+  const left = done.changedMeanwhile.map(
+    (id) => `${id} was changed during the command and is not written: run the command again.`,
+  );
   const text = [...(isAsked ? [] : lines), message, ...left].join('\n');
   return { value: { ...planned, ...done, imported: done.added + done.changed }, text };
 }
 
-/** npm starts the command in the root of the repository, wherever the user is. */
+/** Resolves a path from the user's directory: npm starts commands in the root of the repository. */
 const fromUserDirectory = (file: string): string => resolve(process.env['INIT_CWD'] ?? '', file);

@@ -11,19 +11,19 @@ const MAX_LISTED = 20;
 /** `usage [KEY]`. */
 export function usageCommand(): Command {
   const usage = new Command('usage')
-    .description('requests of a key per day; without a key, the keys that are busiest today')
+    .description('Show the requests of a key per day, or the busiest keys of today')
     .argument('[key]', KEY_ARGUMENT);
   return onService<{ readonly days: number }>(usage, async (find, { days }, key) => {
     const target = await find();
     if (key === '') return outcome(await busyKeys(target), busyKeysText);
     return outcome(await dailyUsage(target, key, days), usageText);
-  }).option('--days <n>', 'of a key: how many days, today included', wholeNumberUpTo(MAX_DAYS), 30);
+  }).option('--days <n>', 'number of days for a key, including today', wholeNumberUpTo(MAX_DAYS), 30);
 }
 
-/** The bars come last, so that scripts find the numbers where they are in every table. */
+/** Bars are the last column, so that scripts find the numbers in fixed columns. */
 function usageText({ days, perDay }: Usage): string {
   const { today, total, peak } = usageFigures(days);
-  const limit = `The limit is ${formatNumber(perDay)} a day.`;
+  const limit = `The limit is ${formatNumber(perDay)} per day.`;
   if (total === 0) return `No requests in ${counted(days.length, 'day')}. ${limit}`;
   const bar = (requests: number): string => '█'.repeat(Math.ceil((BAR_WIDTH * requests) / peak.requests));
   const rows = days.map(({ date, requests }) => [date, formatNumber(requests), bar(requests)]);
@@ -33,7 +33,7 @@ function usageText({ days, perDay }: Usage): string {
 }
 
 function busyKeysText(keys: Awaited<ReturnType<typeof busyKeys>>): string {
-  if (keys.length === 0) return 'No key has made a request today (UTC).';
+  if (keys.length === 0) return 'No key has made requests today (UTC).';
   const shown = keys.slice(0, MAX_LISTED);
   const rows = shown.map(({ id, name, plan, usedToday, leftToday }) => {
     return [id, name, plan, formatNumber(usedToday), formatNumber(leftToday)];

@@ -18,7 +18,7 @@ import { addOverviewPage } from './overview-page.ts';
 import { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
 
-/** Other machines cannot reach it. */
+/** Loopback only: other machines cannot connect. */
 const LOOPBACK = '127.0.0.1';
 
 const files = {
@@ -29,14 +29,14 @@ const files = {
 
 export interface ServedConsole {
   readonly origin: string;
-  /** Begins the path of every page. */
+  /** Path prefix of every page. */
   readonly base: string;
-  /** The address that lets in the browser that opens it first. */
+  /** One-time link: the first browser that opens it gets the session. */
   readonly link: string;
   readonly close: () => void;
 }
 
-/** @param port 0: any that is free @throws AdminError where the port cannot be had */
+/** @param port 0 for a free port @throws AdminError if the port is unavailable */
 export async function serveConsole(target: Target, port: number): Promise<ServedConsole> {
   const server = createServer().listen(port, LOOPBACK);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -53,10 +53,10 @@ export async function serveConsole(target: Target, port: number): Promise<Served
 }
 
 /**
- * The pages for admins, over one service.
+ * The admin console for one service.
  *
- * @param origin where it is served, such as `http://127.0.0.1:4000`: it answers by no other name
- * @param link lets in the browser that brings it first
+ * @param origin such as `http://127.0.0.1:4000`; requests with another Host are refused
+ * @param link one-time link of the session
  */
 export function createConsole(target: Target, origin: string, link: LoginLink): Hono {
   const { base } = link;
@@ -69,25 +69,25 @@ export function createConsole(target: Target, origin: string, link: LoginLink): 
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     app.get(`/${basename(name)}`, (c) => c.body(text, 200, { 'Content-Type': type }));
   }
-  // The session first: the body of a request without one is not read.
+  // First the session check: bodies of requests without a session are not read.
   app.use(guard).post('*', formLimit(target.option));
   for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addStockPage])
     add(app.basePath(base), site);
-  const linkToKeys = markup`<p><a href="keys">To the keys</a></p>`;
+  const linkToKeys = markup`<p><a href="keys">All keys</a></p>`;
   const notFound = (c: Context, failure: string) =>
     site.show(c, { title: 'Not found', failure }, markup`<h1>Not found</h1>${linkToKeys}`, 404);
-  app.notFound((c) => notFound(c, 'There is no such page.'));
+  app.notFound((c) => notFound(c, 'This page does not exist.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException)
-      return refuse(c, 403, 'The request came from another page, and nothing was done.');
-    if (error instanceof UnknownKeyError) return notFound(c, 'There is no such key. It was revoked, or never made.');
+      return refuse(c, 403, 'The request came from another site. Nothing was changed.');
+    if (error instanceof UnknownKeyError) return notFound(c, 'This key does not exist, or its record was deleted.');
     const isReading = c.req.method === 'GET';
-    const failure = failureText(error, 'do the same again', isReading ? 'nothing was changed' : undefined);
-    const content = markup`<h1>Not done</h1>${linkToKeys}`;
-    if (failure !== undefined) return site.show(c, { title: 'Not done', failure }, content);
+    const failure = failureText(error, 'retry', isReading ? 'nothing was changed' : undefined);
+    const content = markup`<h1>Failed</h1>${linkToKeys}`;
+    if (failure !== undefined) return site.show(c, { title: 'Failed', failure }, content);
     process.stderr.write(`${visibleLines(error.stack ?? error.message)}\n`);
-    const fault = `The console has a fault of its own: ${error.message}. Its terminal says more.`;
-    return site.show(c, { title: 'Not done', failure: fault }, content, 500);
+    const fault = `The console failed: ${error.message}. Its terminal shows the details.`;
+    return site.show(c, { title: 'Failed', failure: fault }, content, 500);
   });
   return app;
 }

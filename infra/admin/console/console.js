@@ -1,22 +1,22 @@
-/** Reads a part of the page again and again, while the page is seen and no element in it has the focus. */
+/** Refreshes a part of the page periodically while the page is visible and nothing in it has the focus. */
 function keepLive(place) {
   const update = async () => {
     if (document.hidden || place.contains(document.activeElement)) return;
     try {
       const response = await fetch(place.dataset.live);
-      if (!response.ok) throw new Error(`The console answered ${response.status}.`);
+      if (!response.ok) throw new Error(`The console returned ${response.status}.`);
       const nodes = document.createRange().createContextualFragment(await response.text());
       place.replaceChildren(...nodes.querySelector('[data-live]').childNodes);
       place.classList.remove('stale');
     } catch {
-      // The console was stopped, or AWS refused: the numbers look old until there are others.
+      // The console was stopped, or AWS failed: the numbers are marked as stale until the next success.
       place.classList.add('stale');
     }
   };
   setInterval(() => void update(), place.dataset.seconds * 1_000);
 }
 
-// The answer to a form: coming back to it, a browser would ask whether to send the form again.
+// The response to a form: on return, a browser would ask whether to submit the form again.
 history.replaceState(null, '', location.href);
 
 for (const place of document.querySelectorAll('[data-live]')) keepLive(place);

@@ -8,7 +8,7 @@ import { layout, markup } from './markup.ts';
 
 const [none, self] = [["'none'"], ["'self'"]];
 
-/** The console's own files alone, no scripts or styles in place, no frames. */
+/** Allows only the console's own files: no inline scripts or styles, no frames. */
 export const headers = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: none,
@@ -20,26 +20,26 @@ export const headers = secureHeaders({
     baseUri: self,
     frameAncestors: none,
   },
-  // With `no-referrer` browsers send forms with `Origin: null`, which could come from any page.
+  // With `no-referrer`, browsers send forms with `Origin: null`, as any site could.
   referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
   strictTransportSecurity: false,
 });
 
-/** Refuses requests that came by another name, as with DNS rebinding. No answer is kept. */
+/** Refuses requests with another Host (DNS rebinding). Responses are not cached. */
 export function checkHost(origin: string): MiddlewareHandler {
   const { host } = new URL(origin);
   return async (c, next) => {
     c.header('Cache-Control', 'no-store');
-    return c.req.header('Host') === host ? next() : refuse(c, 403, `The console answers at ${origin} alone.`);
+    return c.req.header('Host') === host ? next() : refuse(c, 403, `The console is available only at ${origin}.`);
   };
 }
 
-/** What lets a browser in. */
+/** Credentials of the session. */
 export interface LoginLink {
-  /** Begins the path of every page: a slash and a secret. */
+  /** Path prefix of every page: a slash and a secret. */
   readonly base: string;
-  /** Is exchanged for the cookie, once. */
+  /** One-time token, exchanged for the cookie. */
   readonly token: string;
 }
 
@@ -47,9 +47,9 @@ const newSecret = (): string => randomBytes(16).toString('base64url');
 export const newLoginLink = (): LoginLink => ({ base: `/${newSecret()}`, token: newSecret() });
 
 /**
- * Lets in a browser that has the cookie, and is at the path of the pages: browsers send a cookie to all ports of this
- * machine, also to programs of other users, so it is bound to a path that those do not know. (A name like x.localhost
- * would do in some browsers, and leads to ::1 too, where another program may listen.)
+ * Admits requests with the session cookie under the secret path. Browsers send a cookie to all ports of this machine,
+ * also to programs of other users, so it is bound to a path that they do not know. (A name such as x.localhost would
+ * work in some browsers only, and resolves to ::1 too, where another program may listen.)
  */
 export function session(
   origin: string,
@@ -61,30 +61,29 @@ export function session(
   const isIn = (c: Context): boolean => c.req.path.startsWith(`${base}/`) && isSame(getCookie(c, cookie), secret);
   return {
     guard: async (c, next) => (isIn(c) ? next() : refuse(c, 401, NO_SESSION)),
-    /** Exchanges the token for the cookie. Which page leads here does not matter: the token is enough. */
+    /** Exchanges the token for the cookie, whatever the referring page. */
     login: (c) => {
       if (!isIn(c)) {
         if (!isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
         isTokenOpen = false;
       }
       setCookie(c, cookie, secret, { httpOnly: true, sameSite: 'Strict', path: base });
-      // Not a redirect: where another page or a file has led here, browsers would follow it without the cookie.
+      // Not a redirect: coming from another site or a file, browsers would follow it without the cookie.
       c.header('Refresh', `0; url=${base}/overview`);
-      return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/overview">To the overview</a></p>`));
+      return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/overview">Open the overview</a></p>`));
     },
   };
 }
 
-const NO_SESSION =
-  'Open the address that the console has printed. It works once: for another, start the console again.';
+const NO_SESSION = 'Open the link that the console has printed. It can be used once: restart the console for another.';
 
-/** The rows of a file with so many bytes are checked within two seconds. */
+/** Maximum size of a file, in bytes: its rows are checked within two seconds. */
 const MAX_FORM_BYTES = 2 ** 20;
 
 const TOO_LARGE =
-  'The file is larger than 1 MiB. Nothing was written. Import it at the terminal: npm run admin -- inventory import FILE';
+  'The file is larger than 1 MiB. Nothing was written. Import it with the command: npm run admin -- inventory import FILE';
 
-/** Refuses a form that is too large. @param option names the service, for the command that takes a file of any size */
+/** Refuses a form that is too large. @param option selects the service, for the command in the message */
 export const formLimit = (option: string): MiddlewareHandler =>
   bodyLimit({ maxSize: MAX_FORM_BYTES, onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)) });
 

@@ -6,12 +6,12 @@ import { counted, formatTime, timeOrNever } from '../text-format.ts';
 import { facts, field, type Field, hidden, type Html, markup, nothingSent, sentence, type Sent } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 
-/** They cut off the customer: the page asks first, also where that can be taken back. */
+/** Actions that stop customer requests: the page always asks for confirmation. */
 const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
 
-/** The fields of an action, with the plans and the tokens to choose from. */
+/** Fields of an action, with the plans and tokens to choose from. */
 function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): Field[] {
-  // The newest token of a label is the one that a rotation replaces.
+  // A rotation replaces the newest token of a label.
   const newest = [...new Map(tokens.map(({ label, name }) => [label, name]))];
   return inputs.map((input) => {
     const given = fieldOf(input);
@@ -22,7 +22,7 @@ function fieldsOf(action: string, { inputs }: KeyAction, { tokens }: KeyView): F
   });
 }
 
-/** The forms of a key's page: everyday ones, and those that stop the customer. @param sentTo the action of `sent` */
+/** Forms of a key's page: safe actions, and those that stop customer requests. @param sentTo the action of `sent` */
 export function cardForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): readonly Html[][] {
   const { plan, perMinute, perDay } = view;
   const agreed = plans[plan].limits === 'agreed' && { plan, perMinute: String(perMinute), perDay: String(perDay) };
@@ -43,9 +43,9 @@ ${site.form(`/keys/${view.id}/${name}`, button, inputs)}</section>`;
 }
 
 /**
- * `/keys/ID/ACTION`: does it, or asks first.
+ * `/keys/ID/ACTION`: runs the action, or asks for confirmation.
  *
- * @param show the page of the key, again with what was sent @param showDone what was done
+ * @param show renders the page of the key with the submitted values @param showDone renders the result
  */
 export function addKeyForms(
   app: Hono,
@@ -69,14 +69,14 @@ export function addKeyForms(
       return showDone(c, await action.run(target, values, id), name === 'revoke' ? '/keys' : `/keys/${id}`);
     };
     onForm(app, path, work, (c, sent) => show(c, sent, name));
-    // The answer to a form, loaded again.
+    // A reload of the response to a form.
     app.get(path, (c) => c.redirect(`${base}/keys/${idOf(c)}`));
   }
 }
 
 const idOf = (c: Context): string => c.req.param('id') ?? '';
 
-/** Whether an action is meant, with its effect and whom it is about. */
+/** Confirmation page: the action, its effect and its key. */
 function question(
   site: Site,
   view: KeyView,
@@ -98,5 +98,5 @@ ${facts({
   Tokens: tokens.map(({ name: token }) => token).join(', '),
 })}
 ${site.form(path, markup`<button class="danger">${title}</button>`, hidden({ ...values, confirmed: 'yes' }))}
-<p><a href="keys/${id}">Leave it as it is</a></p></section>`;
+<p><a href="keys/${id}">Cancel</a></p></section>`;
 }

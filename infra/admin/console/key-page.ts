@@ -16,7 +16,7 @@ import { usagePictures } from './usage-picture.ts';
 
 const MAX_CHANGES = 20;
 
-/** `/keys/ID`: what a key may do, how much it did, and what can be done to it. */
+/** `/keys/ID`: access, usage, tokens and actions of a key. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
   const picture = usagePictures(target);
@@ -51,7 +51,7 @@ ${rest}
 ${history}`;
 }
 
-/** What a key that is not revoked does, and what can be done to it. */
+/** Usage, tokens and actions of a key that is not revoked. */
 function useAndActions(view: KeyView, usage: Html, [forms, dangers]: readonly (readonly Html[])[]): Html {
   const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
   const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
@@ -59,22 +59,22 @@ function useAndActions(view: KeyView, usage: Html, [forms, dangers]: readonly (r
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
 <div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
 ${usage}
-<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'May'], tokens)}</section>
-<h2>What can be done</h2>
+<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'Access'], tokens)}</section>
+<h2>Actions</h2>
 <div class="cards pairs">${forms}</div>
-<h2>Actions that cut off the customer</h2>
+<h2>Actions that stop customer requests</h2>
 <div class="cards pairs dangers">${dangers}</div>`;
 }
 
-/** An admin who may not read the history sees the rest of the page all the same. */
+/** Without permission to read the history, an admin still sees the rest of the page. */
 async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
   const shown = await history.of(record, MAX_CHANGES).catch((error: unknown) => {
     const reason = awsReason(error);
     if (reason === undefined) throw error;
-    return `It cannot be read. ${reason}.`;
+    return `The history cannot be read. ${reason}.`;
   });
   return markup`<section class="card"><h2>Latest changes</h2>
-${typeof shown === 'string' ? shown : table('Latest changes', ['When', 'Who', 'What'], shown.map(historyCells))}</section>`;
+${typeof shown === 'string' ? shown : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], shown.map(historyCells))}</section>`;
 }
 
 /** `/keys/new`. */
@@ -83,7 +83,7 @@ export function addNewKeyPage(app: Hono, site: Site): void {
   const showForm = (c: Context, sent = nothingSent): Response | Promise<Response> => {
     const fields = inputs.map((name) => field('create', fieldOf(name), sent));
     const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
-<section class="card narrow"><p>${sentence(effect)} It works from the next request on.</p>
+<section class="card narrow"><p>${sentence(effect)} It is valid immediately.</p>
 ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</section>`;
     return site.show(c, { title, part: 'keys', failure: sent.formError }, form);
   };
@@ -97,16 +97,16 @@ ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</sect
   );
 }
 
-/** Shows what was done: the new token in the answer to its form, and nowhere else; a message on another page. */
+/** Shows the result: a new token only in the response to its form; otherwise a message after a redirect. */
 async function showDone(c: Context, site: Site, { token, message }: ActionResult, path: string): Promise<Response> {
-  // A page that is on its way counts as shown: of what its reader has seen, no server knows.
+  // A page that was sent counts as shown.
   await token?.confirmShown();
   if (!token) return site.redirect(c, path, message);
   const shown = markup`<h1>${token.name}</h1>
 <p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>
-<section class="card secret"><p><strong>Copy the token now, the customer’s API key: it is shown this once, and stored nowhere.</strong></p>
+<section class="card secret"><p><strong>Copy this token, the customer’s API key, now. It is shown once and stored nowhere.</strong></p>
 ${copyable('Token', 'new-token', token.key)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
-<p class="links"><a href="keys/${token.id}">To the key</a> <a href="keys">All keys</a></p>`;
+<p class="links"><a href="keys/${token.id}">Open the key</a> <a href="keys">All keys</a></p>`;
   return site.show(c, { title: 'New token', part: 'keys' }, shown);
 }
 

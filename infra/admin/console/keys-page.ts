@@ -18,7 +18,7 @@ export function stateBadge(view: KeyView): Html {
   return markup`<span class="badge ${view.state}">${stateText(view).replace(' UTC', '')}</span>`;
 }
 
-/** Keys as they stand in a list; undefined without any. */
+/** Table of keys; undefined if there are none. */
 export function keyListHtml(label: string, views: readonly KeyView[]): Html | undefined {
   const rows = views.map((view) => [
     markup`<a href="keys/${view.id}">${view.name}</a> <small>${view.id}</small>`,
@@ -32,7 +32,7 @@ export function keyListHtml(label: string, views: readonly KeyView[]): Html | un
   return rows.length > 0 ? table(label, keyHeads, rows) : undefined;
 }
 
-/** `/keys`: all keys by name, a page at a time. */
+/** `/keys`: keys by name, paginated. */
 export function addKeysPage(app: Hono, site: Site): void {
   const show = async (c: Context, { formError }: Sent = nothingSent): Promise<Response> => {
     const query = c.req.query();
@@ -47,7 +47,7 @@ ${keyFilters(site, query)}${keyRows(found, query)}`;
   onForm(app, '/keys', (c, query) => search(c, site, query), show);
 }
 
-/** By POST, as what is entered may be a token, which leads to its key and gets into no address. All else may. */
+/** By POST: a token opens its key and must not be in an address. Other searches redirect to their address. */
 async function search(c: Context, site: Site, { q = '', plan = '', state = '' }: Query): Promise<Response> {
   const text = q.trim();
   const token = parseToken(text);
@@ -56,7 +56,7 @@ async function search(c: Context, site: Site, { q = '', plan = '', state = '' }:
     return site.redirect(c, `/keys/${found.key.id}`, foundTokenText(found));
   }
   if (mayHaveToken(text) && !isIssued(text) && (await listKeys(site.target, { search: text })).length === 0)
-    throw new AdminError('This looks like a token, but no key has it: it is mistyped, or cut off.');
+    throw new AdminError('This looks like a token, but no key has it: it is mistyped or truncated.');
   return c.redirect(`${site.base}/keys?${new URLSearchParams({ q: text, plan, state }).toString()}`, 303);
 }
 
@@ -81,11 +81,11 @@ function keyRows(found: readonly KeyView[], query: Query): Html {
   const rows = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   return markup`<section data-live="${address(query)}" data-seconds="10">
 <p class="quiet">${counted(found.length, 'key')}</p>
-${keyListHtml('Keys', rows) ?? markup`<p class="empty">No key is like that. <a href="keys">Show all</a>, or <a href="keys/new">create one</a>.</p>`}
+${keyListHtml('Keys', rows) ?? markup`<p class="empty">No keys match these filters. <a href="keys">Show all</a> or <a href="keys/new">create a key</a>.</p>`}
 ${last === 1 ? '' : pageLinks(page, last, query)}</section>`;
 }
 
-/** Of the page, with changes of its query. */
+/** Address of the page with changes of its query. */
 const address = (query: Query, changes: Query = {}): string =>
   `keys?${new URLSearchParams({ ...query, done: '', ...changes }).toString()}`;
 

@@ -3,21 +3,21 @@ import { formatNumber, visibleLines } from '../text-format.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** Escapes what is put into it. Under another name than `html`, so that Prettier leaves the markup as it is written. */
+/** Escapes interpolated values. Not named `html`, so that Prettier leaves the markup as it is. */
 export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   html(strings, ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)));
 
 export interface Page {
   readonly title: string;
-  /** Where the service is; undefined without a session. */
+  /** Place of the service; undefined without a session. */
   readonly place?: string;
-  /** Begins the path of every page, and so of every link. */
+  /** Path prefix of every page and link. */
   readonly base?: string;
-  /** Of this page, for links within it. */
+  /** Address of this page, for links within it. */
   readonly address?: string;
-  /** The part of the console that the page belongs to. */
+  /** Navigation entry of the page. */
   readonly part?: keyof typeof parts;
-  /** What was done just now. */
+  /** Result of the last action. */
   readonly note?: string | undefined;
   readonly failure?: string | undefined;
 }
@@ -60,7 +60,7 @@ ${content}
 </html>`;
 }
 
-/** Several lines are a sentence at the end, and before it a list. */
+/** Of several lines, the last is the sentence and the others are a list. */
 export function alert(text: string): Html {
   const lines = text.split('\n');
   const list = lines.slice(0, -1).map((line) => markup`<li>${line}</li>`);
@@ -74,22 +74,22 @@ export interface Field {
   readonly type?: 'text' | 'search' | 'file';
   readonly choices?: readonly (readonly [value: string, text: string])[] | undefined;
   readonly isNumber?: boolean;
-  /** Attributes beside. */
+  /** Further attributes. */
   readonly attributes?: Html;
 }
 
-/** What was sent with a form, and what is wrong with it. */
+/** Submitted values of a form, and their errors. */
 export interface Sent {
   readonly values: Readonly<Record<string, string>>;
-  /** By the name of the field. */
+  /** By field name. */
   readonly fieldErrors: Readonly<Record<string, string>>;
-  /** What is wrong with the whole of it. */
+  /** Error of the form as a whole. */
   readonly formError?: string | undefined;
 }
 
 export const nothingSent: Sent = { values: {}, fieldErrors: {} };
 
-/** A field with what is wrong beside it. @param form id of the form, which the ids of its fields begin with */
+/** A field with its error or hint. @param form id of the form, prefix of the ids of its fields */
 export function field(form: string, { name, label, hint, type = 'text', ...rest }: Field, sent: Sent): Html {
   const { [name]: value = '' } = sent.values;
   const { [name]: error } = sent.fieldErrors;
@@ -109,16 +109,16 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${error === undefined ? 'hint' : 'error'}" id="${id}-hint">${error ?? hint}</p></div>`;
 }
 
-/** Fields of a form that are not shown. */
+/** Hidden fields of a form. */
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
-/** A form that filters the rows of its page. @param attributes of the form, such as how it is sent */
+/** A form that filters the rows of its page. @param attributes of the form, such as its method */
 export const filters = (fields: readonly Field[], query: Sent['values'], attributes?: Html): Html =>
   markup`<form class="filters" role="search" ${attributes ?? ''}>
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
-/** How much of a limit is used, as a bar and in numbers. */
+/** Used share of a limit, as a bar and in numbers. */
 export function meter(label: string, used: number, limit: number): Html {
   return markup`<span class="meter"><meter aria-label="${label}" max="${limit}" low="${limit * 0.8}" high="${
     limit * 0.95
@@ -127,7 +127,7 @@ export function meter(label: string, used: number, limit: number): Html {
 
 const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
 
-/** A table that scrolls in itself, by keyboard too. Numbers, and their titles, are on the right. */
+/** A table that scrolls by itself, also by keyboard. Numbers and their titles are right-aligned. */
 export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
   const sides = titles.map((_, at) => (rows.some((cells) => isNumber(cells[at])) ? markup` class="number"` : markup``));
   const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}>${title}</th>`);
@@ -137,7 +137,7 @@ export function table(label: string, titles: readonly string[], rows: readonly (
 <thead><tr>${heads}</tr></thead><tbody>${rows.map(row)}</tbody></table></div>`;
 }
 
-/** A description of the command's help as a sentence. */
+/** A description from the command's help as a sentence. */
 export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 export const facts = (values: Readonly<Record<string, Html | string>>): Html =>

@@ -8,11 +8,11 @@ import { facts, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
 import { usagePictures } from './usage-picture.ts';
 
-/** From this part of a limit on, a key is shown as close to it. */
+/** Share of a limit from which a key is shown as close to it. */
 const CLOSE = 0.8;
 const MAX_SHOWN = 100;
 
-/** `/overview`: what the keys do at this moment, who is close to a limit, and who is on which plan. */
+/** `/overview`: current usage, keys close to a limit, and keys per plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
   const picture = usagePictures(site.target);
   app.get('/overview', async (c) => {
@@ -22,7 +22,7 @@ export function addOverviewPage(app: Hono, site: Site): void {
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
-${keyListHtml('Keys close to a limit', close.slice(0, MAX_SHOWN)) ?? markup`<p class="empty">No key is close to its limits.</p>`}
+${keyListHtml('Keys close to a limit', close.slice(0, MAX_SHOWN)) ?? markup`<p class="empty">No keys are close to their limits.</p>`}
 <h2>Plans</h2>${planTable(views)}</section>${usage}`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
@@ -36,11 +36,11 @@ function figures(views: readonly KeyView[]): Html {
   const values = {
     'Requests today': sum(views, ({ usedToday }) => usedToday),
     'Requests this minute': sum(views, ({ usedThisMinute }) => usedThisMinute),
-    'Refused this minute, at least': sum(views, ({ refusedThisMinute }) => refusedThisMinute),
+    'Refused this minute (minimum)': sum(views, ({ refusedThisMinute }) => refusedThisMinute),
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${formatNumber(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}
-<p class="quiet">Days and minutes are those of UTC. Refused requests are those over a limit of their key. Requests of revoked and suspended keys are left out.</p></div>`;
+<p class="quiet">Minutes and days are in UTC. Refused requests are those over a limit; requests of revoked and suspended keys are not counted.</p></div>`;
 }
 
 function planTable(views: readonly KeyView[]): Html {
@@ -54,5 +54,5 @@ function planTable(views: readonly KeyView[]): Html {
     const link = markup`<a href="keys?plan=${id}">${title}</a>`;
     return [link, minute, day, formatNumber(onPlan.length), sum(onPlan, ({ usedToday }) => usedToday)];
   });
-  return table('Plans', ['Plan', 'Requests a minute', 'Requests a day', 'Keys', 'Used today'], rows);
+  return table('Plans', ['Plan', 'Requests per minute', 'Requests per day', 'Keys', 'Used today'], rows);
 }

@@ -9,10 +9,10 @@ import { type Field, type Html, layout, markup, type Page, sentence, type Sent }
 
 type PageResponse = Response | Promise<Response>;
 
-/** What the pages of the console work with. */
+/** Shared context of the console's pages. */
 export class Site {
   readonly target: Target;
-  /** Begins the path of every page. */
+  /** Path prefix of every page. */
   readonly base: string;
 
   constructor(target: Target, base: string) {
@@ -20,7 +20,7 @@ export class Site {
     this.base = base;
   }
 
-  /** A whole page, with what was done just now. A page with a failure has the status of one, 422 by default. */
+  /** Renders a page. With a failure, its status is an error, 422 by default. */
   show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): PageResponse {
     const { place, option } = this.target;
     const frame = { note: c.req.query('done'), place, base: this.base, address: c.req.url };
@@ -28,29 +28,29 @@ export class Site {
     return c.html(layout({ ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
   }
 
-  /** To a page that says what was done; loaded again, it does nothing again. */
+  /** Redirects to a page with the result, so that a reload does not repeat the action. */
   redirect(c: Context, path: string, done: string): Response {
     return c.redirect(`${this.base}${path}?${new URLSearchParams({ done }).toString()}`, 303);
   }
 
-  /** @param attributes of the form, such as how it sends files */
+  /** @param attributes of the form, such as its encoding */
   form(path: string, button: Html, fields: readonly Html[], attributes?: Html): Html {
     return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>${fields}${button}</form>`;
   }
 }
 
-/** What is wrong with the fields of a form. */
+/** Errors of a form's fields. */
 class FormError extends Error {
   override readonly name = 'FormError';
   readonly fieldErrors: Sent['values'];
 
   constructor(fieldErrors: Sent['values']) {
-    super('Nothing was done: correct the marked fields.');
+    super('Nothing was changed. Correct the marked fields.');
     this.fieldErrors = fieldErrors;
   }
 }
 
-/** The inputs of an action, from the fields that {@link fieldOf} makes. @throws FormError that names all faults */
+/** Parses the fields of {@link fieldOf} as inputs of an action. @throws FormError with all errors */
 export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, values: Sent['values']): Inputs {
   const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
@@ -58,7 +58,7 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
     const { parse } = inputs[name];
     const presence = action.allOptional ? 'optional' : inputs[name].presence;
     const text = (values[name] ?? '').trim();
-    // Limits that are not agreed on are not shown either.
+    // Fields of agreed limits are hidden for other plans.
     if (presence === 'agreed' ? values['plan'] !== 'enterprise' : presence === 'optional' && text === '') continue;
     try {
       parsed[name] = parse(text);
@@ -69,7 +69,7 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
   }
   if (Object.keys(fieldErrors).length > 0) throw new FormError(fieldErrors);
   const complete: object = parsed;
-  // Each field has gone through its own parser, and an action goes by no inputs but its own.
+  // Each value was parsed by its own parser, and an action reads only its own inputs.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return complete as Inputs;
 }
@@ -80,16 +80,16 @@ export function fieldOf(name: keyof Inputs): Field {
 }
 
 /**
- * Does what a form is for. Where that fails, its page is shown again with what was sent.
+ * Runs the action of a form. If it fails, its page is shown with the submitted values.
  *
- * @param effectAgain the effect of sending it again after a failure; by default it takes up what was cut off
+ * @param retryEffect effect of submitting it again after a failure; by default it completes the interrupted work
  */
 export function onForm(
   app: Hono,
   path: string,
   work: (c: Context, values: Sent['values']) => PageResponse,
   showAgain: (c: Context, sent: Sent) => PageResponse,
-  effectAgain?: string,
+  retryEffect?: string,
 ): void {
   app.post(path, async (c) => {
     const body = Object.entries(await c.req.parseBody().catch(() => ({})));
@@ -99,7 +99,7 @@ export function onForm(
     } catch (error) {
       const fieldErrors = error instanceof FormError ? error.fieldErrors : {};
       const formError =
-        error instanceof FormError ? error.message : failureText(error, 'send the form again', effectAgain);
+        error instanceof FormError ? error.message : failureText(error, 'submit the form again', retryEffect);
       if (formError === undefined) throw error;
       return showAgain(c, { values, fieldErrors, formError });
     }

@@ -8,10 +8,10 @@ import type { Target } from '../target.ts';
 import { field, hidden, type Html, markup, nothingSent, type Sent } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 
-/** `/stock/import` and `/stock/export`. @param show the page that they belong to */
+/** `/stock/import` and `/stock/export`. @param show renders the page of both */
 export function addStockFiles(app: Hono, site: Site, show: (c: Context, sent: Sent) => Promise<Response>): void {
   app.get('/stock', (c) => show(c, nothingSent));
-  // The response to a form, loaded again.
+  // A reload of the response to a form.
   app.get('/stock/import', (c) => c.redirect(`${site.base}/stock`));
   let shown: { readonly id: string; readonly preview: ImportPreview } | undefined;
   const work = async (c: Context, { confirmed }: Sent['values']): Promise<Response> => {
@@ -23,16 +23,16 @@ export function addStockFiles(app: Hono, site: Site, show: (c: Context, sent: Se
     const preview = shown?.id === confirmed ? shown.preview : undefined;
     shown = undefined;
     if (!preview)
-      throw new AdminError('Another file was chosen since, or this one was imported. Choose the file again.');
+      throw new AdminError('Another file was chosen, or this one was already imported. Choose the file again.');
     const { message, changedMeanwhile } = await preview.write();
     if (changedMeanwhile.length === 0) return site.redirect(c, '/stock', message);
-    const left = changedMeanwhile.map((id) => `${id} was changed meanwhile, and is left`);
-    throw new AdminError(...left, `${message} Choose the file again for the others.`);
+    const left = changedMeanwhile.map((id) => `${id} was changed during the import and is not written`);
+    throw new AdminError(...left, `${message} To write them, choose the file again.`);
   };
   onForm(app, '/stock/import', work, show);
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
-      // All of it first: where the store fails, a page says so.
+      // Read completely first, so that a failure of the store is shown as a page.
       const text = (await Array.fromAsync(recordsText(site.target, stockEntries, format))).join('');
       c.header('Content-Disposition', `attachment; filename="stock${format}"`);
       c.header('Content-Type', format === '.csv' ? 'text/csv; charset=utf-8' : 'application/jsonl');
@@ -47,17 +47,17 @@ function previewOf(target: Target, file: unknown): Promise<ImportPreview> {
   return previewImport(source, stockEntries, () => Promise.resolve(target));
 }
 
-/** What an import would change, and whether that is meant. */
+/** Confirmation page: the changes of an import. */
 function question(site: Site, id: string, { counts, largest }: ImportPreview): Html {
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
   const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
   return markup`<h1>Import?</h1><section class="card narrow"><p>${countsText(counts)}</p>
 ${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}
-<p><a href="stock">Leave the stock as it is</a></p></section>`;
+<p><a href="stock">Cancel</a></p></section>`;
 }
 
-/** In small pieces: the rows of one are made all at once. */
+/** In small pieces: the rows of a piece are parsed together. */
 async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < file.size; at += bytes) yield file.slice(at, at + bytes).bytes();
 }
@@ -66,7 +66,7 @@ const fileField = {
   name: 'file',
   label: 'File',
   type: 'file',
-  hint: `A ${formatsOf(stockEntries)} file with ${fieldsOf(stockEntries)}, of 1 MiB at most.`,
+  hint: `A ${formatsOf(stockEntries)} file with ${fieldsOf(stockEntries)}, 1 MiB at most.`,
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 
@@ -76,7 +76,7 @@ export function fileCards(site: Site): Html {
   );
   const fields = [field('import', fileField, nothingSent)];
   return markup`<div class="cards"><section class="card"><h2>Import</h2>
-<p>Each entry replaces the one of its pet, and no other. The whole file is checked first: with one wrong row, nothing is written. What would change is shown before.</p>
+<p>Each row replaces the stock entry of its pet; other entries stay. One invalid row rejects the whole file. You confirm the changes before they are written.</p>
 ${site.form('/stock/import', markup`<button>Import</button>`, fields, markup`enctype="multipart/form-data"`)}</section>
-<section class="card"><h2>Export</h2><p>All stock entries, in a file that the import reads.</p><p class="links">${links}</p></section></div>`;
+<section class="card"><h2>Export</h2><p>All stock entries, in a file that the import accepts.</p><p class="links">${links}</p></section></div>`;
 }

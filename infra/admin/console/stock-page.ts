@@ -13,7 +13,7 @@ import { addStockFiles, fileCards } from './stock-files.ts';
 const PAGE_SIZE = 50;
 
 const fields = [
-  { name: 'petId', label: 'Search', type: 'search', attributes: markup`placeholder="Id of a pet"` },
+  { name: 'petId', label: 'Search', type: 'search', attributes: markup`placeholder="Pet id"` },
   {
     name: 'status',
     label: 'Status',
@@ -23,13 +23,13 @@ const fields = [
 
 const columns = v.keyof(inventoryItemSchema).options;
 const title = (field: string): string => `${field.charAt(0).toUpperCase()}${field.slice(1).replace(/Id$/, '')}`;
-/** In the trail of a page: the first page. */
+/** Marks the first page in a trail. */
 const START = 'start';
-/** Pages that the links lead back. */
+/** Maximum number of previous pages in a trail. */
 const MAX_TRAIL = 50;
 const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
 
-/** `/stock`: the stock of all pets to look at, and files of it to change it. */
+/** `/stock`: the stock of all pets, with import and export. */
 export function addStockPage(app: Hono, site: Site): void {
   addStockFiles(app, site, async (c, sent) => {
     const content = markup`<h1>Stock</h1>${await stockTable(site.target, c.req.query())}${fileCards(site)}`;
@@ -37,7 +37,7 @@ export function addStockPage(app: Hono, site: Site): void {
   });
 }
 
-/** The stock, a page at a time, in ascending id. */
+/** The stock by ascending pet id, paginated. */
 async function stockTable(target: Target, query: Sent['values']): Promise<Html> {
   const { entries, last } = await read(target, query);
   const names = await namesOf(target, entries);
@@ -50,20 +50,20 @@ async function stockTable(target: Target, query: Sent['values']): Promise<Html> 
     markup`<a href="stock?${new URLSearchParams({ status, after: to, trail: from.slice(-MAX_TRAIL).join(' ') }).toString()}">${text}</a>`;
   const back = trail.length === 0 ? markup`<span></span>` : link(trail.at(-1) ?? START, trail.slice(0, -1), '← Back');
   const next = last === undefined ? '' : link(last, [...trail, after], `The pets after ${last} →`);
-  const none = markup`<p class="empty">No pet is like that${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
+  const none = markup`<p class="empty">No pets match these filters${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(fields, query)}<section>
 ${rows.length > 0 ? table('Stock', columns.map(title).concat('Name'), rows) : none}
 <p class="pages">${back}${next}</p></section>`;
 }
 
-/** The names of the pets, by id, as far as they have a record. */
+/** Names of the pets that have a record, by id. */
 async function namesOf({ documents, tables }: Target, entries: readonly InventoryItem[]): Promise<Map<string, string>> {
   const keys = entries.map(({ petId }) => ({ petId: BigInt(petId) }));
   const found = keys.length === 0 ? [] : await itemsOf(documents, tables.pets, keys);
   return new Map(found.map((item) => [String(item['petId']), String(item['name'])]));
 }
 
-/** The pet that is looked for; or the first entries after an id, of all or of one status. */
+/** The requested pet, or the first entries after an id, of all statuses or one. */
 async function read(
   { documents, tables: { stock: name } }: Target,
   { petId: text = '', status, after = '' }: Sent['values'],

@@ -7,23 +7,23 @@ import { facts, type Html, markup, table } from './markup.ts';
 
 const DAYS = 30;
 const CACHE_MS = 60_000;
-/** A page waits no longer for API Gateway: a key can be suspended also while that is slow. */
+/** Maximum wait for API Gateway: a key can be suspended even while API Gateway is slow. */
 const MAX_WAIT_MS = 5_000;
-const SLOW = 'API Gateway has not answered yet: load the page again in a minute.';
-/** Of the drawing, which is stretched to its place. */
+const SLOW = 'API Gateway has not responded yet: reload the page in a minute.';
+/** Height of the chart, in its own units: it is scaled to its place. */
 const HEIGHT = 100;
 
 export interface PictureOf {
-  /** Undefined: all keys. */
+  /** Undefined for all keys. */
   readonly keyId?: string;
   readonly usedToday: number;
-  /** Requests a day. */
+  /** Limit, in requests per day. */
   readonly limit?: number;
   /** ISO 8601. */
   readonly created?: string;
 }
 
-/** Draws requests a day. What API Gateway has metered is cached for a minute, as pages refresh themselves. */
+/** Draws requests per day. API Gateway's figures are cached for a minute, as pages refresh themselves. */
 export function usagePictures(target: Target): (of: PictureOf) => Promise<Html> {
   const reads = new Map<string, Promise<MeteredUsage | string>>();
   const read = (keyId?: string): Promise<MeteredUsage | string> => {
@@ -41,7 +41,7 @@ export function usagePictures(target: Target): (of: PictureOf) => Promise<Html> 
     const days = withToday(usage.days, usedToday, created);
     const rest = usage.isComplete
       ? ''
-      : 'Not all keys: API Gateway has more than are read here. Today’s count is of all.';
+      : 'Incomplete: API Gateway has more keys than are read here. Today’s count includes all.';
     return section(markup`${picture(days, limit)}${rest && markup`<p class="quiet">${rest}</p>`}`);
   };
 }
@@ -52,12 +52,12 @@ function reasonOrThrow(error: unknown): string {
   return `${reason}. The requests of earlier days are not shown.`;
 }
 
-const section = (content: Html): Html => markup`<section class="card"><h2>Requests a day</h2>${content}</section>`;
+const section = (content: Html): Html => markup`<section class="card"><h2>Requests per day</h2>${content}</section>`;
 
 function picture(days: readonly Day[], limit = 0): Html {
   const { today, total, peak } = usageFigures(days);
   if (total === 0) return markup`<p class="quiet">No requests in ${counted(days.length, 'day')}.</p>`;
-  // Beside a limit far above them the bars would not be visible.
+  // Next to a much higher limit, the bars would be invisible.
   const hasLine = limit > 0 && limit <= 10 * peak.requests;
   const top = hasLine ? Math.max(limit, peak.requests) : peak.requests;
   const line = HEIGHT - (HEIGHT * limit) / top;
@@ -70,14 +70,14 @@ function picture(days: readonly Day[], limit = 0): Html {
     [counted(days.length, 'day')]: formatNumber(total),
     Peak: markup`${formatNumber(peak.requests)} <small>on ${peak.date}</small>`,
   };
-  const limitText = limit > 0 && `${hasLine ? 'Line: limit' : 'Limit'} ${formatNumber(limit)} a day`;
+  const limitText = limit > 0 && `${hasLine ? 'Line: limit' : 'Limit'} ${formatNumber(limit)} per day`;
   const rows = days
     .filter(({ requests }) => requests > 0)
     .toReversed()
     .map(({ date, requests }) => [date, formatNumber(requests)]);
   return markup`${facts(figures)}
-<svg class="days" viewBox="0 0 ${Math.max(days.length, 7)} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Requests a day: the table below has the numbers">
+<svg class="days" viewBox="0 0 ${Math.max(days.length, 7)} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Requests per day: the table below has the numbers">
 <line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${bars}${hasLine && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
 <p class="quiet"><span>${days[0]?.date}</span><span>${limitText}</span><span>${days.length > 6 ? 'today' : ''}</span></p>
-<details><summary>As a table</summary>${table('Requests a day', ['Day (UTC)', 'Requests'], rows)}</details>`;
+<details><summary>As a table</summary>${table('Requests per day', ['Day (UTC)', 'Requests'], rows)}</details>`;
 }

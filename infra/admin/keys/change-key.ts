@@ -15,27 +15,27 @@ import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { readRecord, reportUnapplied, syncNow, untilDone } from './change-record.ts';
 
-/** A key as one look found it. */
+/** A key's record, and its state in API Gateway if that was read. */
 export interface Seen {
   readonly record: KeyRecord;
   readonly live: LiveKey | undefined;
 }
 
 /**
- * Changes a key: one look at API Gateway, one conditional write, which takes effect immediately, then what API Gateway
- * has to say of it. An edit in the AWS console that no sync has seen is taken over in the same write, in which the
- * change's own fields win.
+ * Changes a key: one read of API Gateway, one conditional write, which takes effect immediately, then an update of API
+ * Gateway to match. An edit in the AWS console that no sync has read yet is adopted in the same write, in which the
+ * fields of the change override it.
  *
- * @param change from the key as it is with that edit, again where another was faster; may throw
- * @returns the key as it is then; with `unappliedSince` where API Gateway lacks something, which a sync does
- * @throws AdminError where it was revoked, or API Gateway does not find it: whether it is deleted, a sync decides
+ * @param change computes the fields from the key with that edit; called again after a lost race; may throw
+ * @returns the updated key; with `unappliedSince` if API Gateway is not up to date, which a sync completes
+ * @throws AdminError if it was revoked, or is missing in API Gateway: a sync decides whether it was deleted
  */
 export async function changeKey(
   target: Target,
   found: KeyRecord,
   change: (now: KeyRecord, seen: Seen) => KeyChange,
 ): Promise<KeyRecord> {
-  // What API Gateway has of a key that came back with a copy is newer, and is found by its value.
+  // API Gateway's key is newer than a record restored from a backup, and is found by its value.
   if (found.unappliedSince === LOOK_FIRST && found.keyId === undefined) await syncNow(target);
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
@@ -46,12 +46,12 @@ export async function changeKey(
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
     const isInGateway = wasApplied && missingInGateway({ ...record, ...wanted }, live).length === 0;
     if (isInGateway && Object.keys(wanted).length === 0 && record.unappliedSince === undefined) return record;
-    // From the clock before the write is sent: the minute of its calls may be shorter, never longer.
+    // Taken before the write, so that the minute reserved for its calls is never exceeded.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
     const stamp = isInGateway ? { ...soon, unappliedSince: undefined } : { unappliedSince: Date.now() };
     const written = await target.keyTable.revise(record, { ...wanted, ...stamp }, { edit });
     if (!written || isInGateway) return written;
-    // What takes edits is blocked by now, if an admin has blocked it there. A resumption is meant to open.
+    // An adopted edit may have blocked the key. A resume command unblocks it on purpose.
     const opening = wasApplied || !record.enabled ? undefined : openingProblem(written, live);
     if (opening) target.notices.incomplete(opening);
     return applyChange(target, { record: written, live }, wasApplied);
@@ -60,15 +60,15 @@ export async function changeKey(
 
 const notFound = (keyId: string): AdminError =>
   new AdminError(
-    `API Gateway does not find the key ${keyId}, and nothing was changed there. If it was deleted, a sync revokes it within five minutes; npm run admin -- keys sync does so now.`,
+    `The key ${keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
   );
 
 /**
- * Makes API Gateway say what was written. Where another command changes the key meanwhile, the record stays unapplied,
- * and a sync does the rest.
+ * Updates API Gateway to match the record. If another command changes the key in the meantime, the sync stays pending
+ * and a later one completes it.
  *
- * @param wasApplied before that
- * @returns the key as it is then
+ * @param wasApplied whether API Gateway was up to date before the write
+ * @returns the updated key
  */
 export async function applyChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
   const { keyTable } = target;

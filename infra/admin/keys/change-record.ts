@@ -8,15 +8,15 @@ import type { Target } from '../target.ts';
 
 const MAX_ATTEMPTS = 20;
 
-/** For clocks that differ, and requests that are on their way. */
+/** Margin for clock skew and requests in flight. */
 const MARGIN_MS = 500;
 
 /**
  * Changes the record of a key by one conditional write, which takes effect immediately. API Gateway is not called.
  *
- * @param change from the key as it is; may throw; without any field nothing is written @param reason for the history
- * @returns the key as it is then
- * @throws AdminError where it was revoked
+ * @param change computes the fields from the key; may throw; no fields: no write @param reason for the history
+ * @returns the updated key
+ * @throws AdminError if it was revoked
  */
 export function changeRecord(
   target: Target,
@@ -31,16 +31,16 @@ export function changeRecord(
   });
 }
 
-/** Reports where API Gateway lacks something of a key that a sync does. @param reason why, for the end of a sentence */
-export function reportUnapplied({ notices }: Target, record: KeyRecord, reason = 'another change is not finished') {
+/** Reports a pending sync of a key. @param reason the cause, to end a sentence */
+export function reportUnapplied({ notices }: Target, record: KeyRecord, reason = 'another change is in progress') {
   if (record.unappliedSince !== undefined)
     notices.incomplete(
-      `It is done, but API Gateway does not have all of the key yet (${reason}). Requests go by the record already, and a sync does the rest within six minutes.`,
+      `The change is in effect, but API Gateway is not up to date yet (${reason}). A sync completes it within six minutes.`,
     );
   return record;
 }
 
-/** A sync that a command needs. It names what it has opened: no later one reports that again. */
+/** Runs a sync that a command needs, and reports the keys it has unblocked: no later sync reports them. */
 export async function syncNow(target: Target): Promise<SyncReport> {
   const report = await syncKeys(target);
   const { opened, problems } = report;
@@ -48,7 +48,7 @@ export async function syncNow(target: Target): Promise<SyncReport> {
   return report;
 }
 
-/** @throws AdminError where it was revoked */
+/** @throws AdminError if it was revoked */
 export async function readRecord({ keyTable }: Target, recordId: string): Promise<KeyRecord> {
   const record = await keyTable.get(recordId);
   if (!record) throw removedError();
@@ -56,20 +56,21 @@ export async function readRecord({ keyTable }: Target, recordId: string): Promis
   return record;
 }
 
-/** @param attempt returns undefined where another was faster */
+/** Retries lost races. @param attempt returns undefined after one */
 export async function untilDone<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts++) {
     const result = await attempt();
     if (result !== undefined) return result;
     if (attempts > 1) await sleep(Math.random() * 50 * attempts);
   }
-  throw new AdminError('The key is being changed by others all the time. Run the command again.');
+  throw new AdminError('Other commands keep changing this key. Run the command again.');
 }
 
-/** Waits until no execution environment refuses a key by its old state: each caches refusals for up to 1 s. */
+/** Waits until no execution environment has a cached refusal of the key: the TTL is 1 s. */
 export const waitForRefusalCacheExpiry = ({ pause }: Pick<Target, 'pause'>): Promise<void> =>
   pause(REFUSAL_CACHE_TTL_MS + MARGIN_MS);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);
 
-export const removedError = (): AdminError => new AdminError('The key was removed from the keys table meanwhile.');
+export const removedError = (): AdminError =>
+  new AdminError('The key was deleted from the keys table by another command.');

@@ -12,13 +12,13 @@ export interface CreateKeyParams {
   readonly name: string;
   readonly plan: PlanId;
   readonly limits: Limits;
-  /** Of its first token. */
+  /** Access of its first token. */
   readonly access?: Access;
   /** Unix milliseconds. */
   readonly expiresAtMs?: number | undefined;
 }
 
-/** Issues a key with one token. Its record comes first, its token pending until shown; API Gateway is next. */
+/** Creates a key with one token: first its record, with the token pending until shown, then its API Gateway key. */
 export async function createKey(target: Target, params: CreateKeyParams): Promise<NewToken> {
   const { name, plan, limits, access, expiresAtMs } = params;
   await usagePlanIdOf(target, plan);
@@ -28,7 +28,7 @@ export async function createKey(target: Target, params: CreateKeyParams): Promis
   const identity = { recordId, keyId: undefined, name, plan, ...limits, enabled: true, createdAt: now, expiresAtMs };
   const tokens = tokenEntry(token, { access, pending: true }, now);
   const record = await target.keyTable.add(newRecord(identity, { tokens, unappliedSince: now }));
-  if (!record) throw new Error('A new key has the record id of another');
+  if (!record) throw new Error('The record id of the new key already exists');
   const created = await applyChange(target, { record, live: undefined }, true);
   return newToken(token, created, confirmation(target, created, token));
 }

@@ -5,22 +5,22 @@ import type { Target } from '../target.ts';
 import { changeRecord, reportUnapplied } from './change-record.ts';
 import { findIssued } from './new-token.ts';
 
-/** Ends a token of a key at once. The key goes on with its others. @param name see {@link tokenName} */
+/** Revokes a token of a key immediately. The other tokens stay valid. @param name see {@link tokenName} */
 export async function endToken(target: Target, key: string, name: string): Promise<KeyRecord> {
-  const ended = await changeRecord(target, await findIssued(target, key, 'ended alone'), (now) => {
+  const ended = await changeRecord(target, await findIssued(target, key, 'revoked alone'), (now) => {
     const working = workingTokens(now, Date.now());
     const ending = working.find((token) => tokenName(token) === name);
     if (!ending) {
-      // Ended already.
+      // Already revoked.
       if (Object.values(now.tokens).some((token) => tokenName(token) === name)) return {};
       const names = working.map(tokenName).join(', ');
-      throw new AdminError(`The key ${idOf(now)} has no token ${name} that works. Name one of these: ${names}`);
+      throw new AdminError(`The key ${idOf(now)} has no valid token ${name}. Its tokens: ${names}`);
     }
-    // A token that was never shown has no user.
+    // No client has a token that was never shown.
     const hasOthers = working.some((token) => token !== ending && !token.pending);
     if (hasOthers) return { tokens: withEnd(now.tokens, [ending.hash], IMMEDIATELY) };
     throw new AdminError(
-      `${name} is the only token of the key ${idOf(now)}. To end the key: npm run admin -- keys revoke ${idOf(now)}`,
+      `${name} is the only token of the key ${idOf(now)}. To revoke the key: npm run admin -- keys revoke ${idOf(now)}`,
     );
   });
   return reportUnapplied(target, ended);

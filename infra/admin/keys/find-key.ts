@@ -8,10 +8,10 @@ import type { Target } from '../target.ts';
 import { visible } from '../text-format.ts';
 import { revokedError, syncNow } from './change-record.ts';
 
-/** Keys that are listed in a message. */
+/** Maximum number of keys listed in a message. */
 const MAX_LISTED = 3;
 
-/** The key that an admin names. @throws AdminError, too, where it was revoked @see findRecord */
+/** Finds a key by id or name. @throws AdminError also if it was revoked @see findRecord */
 export async function findKey(target: Target, text: string): Promise<KeyRecord> {
   const record = await findRecord(target, text);
   if (record.revoked) throw revokedError(record);
@@ -19,15 +19,16 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
 }
 
 /**
- * The key that an admin names, also a revoked one: by its id, or by its name where no other key has it. API Gateway is
- * asked only where no record has it: one that was just made in the AWS console gets its record now.
+ * Finds a key, also a revoked one, by its id, or by its name if unique. Without a matching record, API Gateway is
+ * queried: a key that was just created in the AWS console gets its record now.
  *
- * @throws AdminError where there is none, or there are several
+ * @throws AdminError if there is no such key, or several
  */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
-  if (text.trim() === '') throw unknownKey('without a name');
-  // API Gateway would be asked for it by an address, which CloudTrail keeps.
-  if (withoutTokens(text) !== text) throw new AdminError('That is a token: npm run admin -- keys find asks for it.');
+  if (text.trim() === '') throw unknownKey('without an id or name');
+  // The query of API Gateway has it in its URL, which CloudTrail stores.
+  if (withoutTokens(text) !== text)
+    throw new AdminError('That is a token. Look it up with: npm run admin -- keys find');
   const { keyTable, notices } = target;
   const unreadable: UnreadableRecordError[] = [];
   const known = isIssued(text)
@@ -45,7 +46,7 @@ async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord>
     const reason = awsReason(error);
     if (reason === undefined) throw error;
     throw new AdminError(
-      `No record has the id or name ${keyId}. A key that was just made in API Gateway by hand has no record yet, and needs API Gateway to be found: ${reason}.`,
+      `No record has the id or name ${keyId}. API Gateway may have a new key without a record, but could not be queried: ${reason}.`,
     );
   });
   if (!apiKey) throw unknownKey(keyId);
@@ -57,14 +58,14 @@ async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord>
   throw new AdminError(problem ?? `The key ${keyId} is on no usage plan of this service.`);
 }
 
-/** All records, revoked ones included, without those that are not in order. */
+/** All valid records, including revoked keys. */
 export const allRecords = ({ keyTable, notices }: Target): Promise<KeyRecord[]> => keyTable.all(notices.unreadable);
 
-/** There is no key of this id, or not any more. */
+/** No key has this id or name. */
 export class UnknownKeyError extends AdminError {}
 
 const unknownKey = (text: string): AdminError =>
-  new UnknownKeyError(`There is no key ${text}. List the ids with: npm run admin -- keys list`);
+  new UnknownKeyError(`There is no key ${text}. To list all keys: npm run admin -- keys list`);
 
 function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {
   const known = records.find(({ keyId }) => keyId === text);
@@ -76,9 +77,11 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   if (!another) return only;
   const ids = open
     .slice(0, MAX_LISTED)
-    .map((record) => `${idOf(record)} (${record.plan}, made ${new Date(record.createdAt).toISOString().slice(0, 10)})`);
+    .map(
+      (record) => `${idOf(record)} (${record.plan}, created ${new Date(record.createdAt).toISOString().slice(0, 10)})`,
+    );
   const more = open.length > ids.length ? ' …' : '';
-  throw new AdminError(`${open.length} keys have the name ${text}. Name one by its id: ${ids.join(', ')}${more}`);
+  throw new AdminError(`${open.length} keys have the name ${text}. Use an id: ${ids.join(', ')}${more}`);
 }
 
 const comparable = (name: string): string => visible(name).trim().toLowerCase();

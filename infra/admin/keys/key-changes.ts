@@ -11,16 +11,16 @@ import { findKey } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
 
 /**
- * Refuses all requests of a key for a while (429), or until it is resumed (401: disabled, in API Gateway too).
+ * Suspends a key for a time (429), or until it is resumed (401: disabled, in API Gateway too).
  *
- * @param forMs milliseconds; undefined: until it is resumed @param reason for its history
+ * @param forMs milliseconds; undefined until it is resumed @param reason for its history
  */
 export async function suspendKey(target: Target, key: string, forMs?: number, reason?: string): Promise<KeyView> {
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
   const found = await findKey(target, key);
-  // The record first, which needs nothing of API Gateway. An edit there that no sync has seen is taken over after it.
+  // First the record, without API Gateway. An edit there that no sync has read is adopted afterwards.
   const suspension = ({ suspendedUntil, unappliedSince = LOOK_FIRST }: KeyRecord): KeyChange => ({
-    // A suspension holds until it is over or resumed: another one only makes it longer.
+    // Another suspension can only extend the current one.
     suspendedUntil: Math.max(until, suspendedUntil),
     suspendedByAdmin: true,
     ...(forMs === undefined && { enabled: false, unappliedSince }),
@@ -33,11 +33,11 @@ export async function suspendKey(target: Target, key: string, forMs?: number, re
 
 export interface Resumption {
   readonly view: KeyView;
-  /** Whether it was closed before. */
+  /** Whether the key was blocked before. */
   readonly wasBlocked: boolean;
 }
 
-/** Lets a suspended key in again, whatever suspended it. What is closed while this goes on stays closed. */
+/** Resumes a suspended or disabled key. A key that is blocked again in the meantime stays blocked. */
 export async function resumeKey(target: Target, key: string): Promise<Resumption> {
   let [isRead, wasBlocked] = [false, false];
   const resumed = await changeKey(target, await findKey(target, key), (now) => {
@@ -52,18 +52,18 @@ export async function resumeKey(target: Target, key: string): Promise<Resumption
 
 const changedMeanwhile = (id: string): AdminError =>
   new AdminError(
-    `The key ${id} was changed by another command meanwhile. Look at it with npm run admin -- keys show ${id}, and run the command again.`,
+    `Another command has changed the key ${id}. Check it with npm run admin -- keys show ${id}, then run this command again.`,
   );
 
-/** Puts a key on another plan, or gives an Enterprise key other limits; counters stay. A blocked key stays blocked. */
+/** Moves a key to another plan, or changes an Enterprise key's limits. Counters stay; a blocked key stays blocked. */
 export async function moveKey(target: Target, key: string, plan: PlanId, limits: Limits): Promise<KeyView> {
   await usagePlanIdOf(target, plan);
   const moved = await changeKey(target, await findKey(target, key), (now, { record, live }) => ({
     plan,
     ...limits,
-    // One that was taken off its plan is on one again.
+    // A key without a plan gets one.
     ...(!record.unappliedSince && live && !live.reading && { enabled: record.enabled && live.enabled }),
-    // Refusals under the old limits do not count against the key any more.
+    // Refusals under the old limits no longer count toward a suspension.
     ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
     minuteRefused: 0,
   }));
@@ -73,17 +73,17 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
 
 export interface KeyEdit {
   readonly name?: string;
-  /** Unix milliseconds; `NEVER`: it does not. */
+  /** Unix milliseconds; `NEVER` if it does not expire. */
   readonly expires?: number | undefined;
 }
 
-/** The end of a key as a record has it. */
+/** The expiration as stored. */
 export const endOf = (expires = NEVER): number | undefined => (expires < NEVER ? expires : undefined);
 
-/** Gives a key another name or end, in API Gateway too. One that has expired works again if its end is later. */
+/** Changes the name or expiration of a key, in API Gateway too. A later expiration reactivates an expired key. */
 export async function editKey(target: Target, key: string, { name, expires }: KeyEdit): Promise<KeyView> {
   if (name === undefined && expires === undefined)
-    throw new AdminError('Nothing to edit: give --name, --expires, or both.');
+    throw new AdminError('Nothing to edit. Pass --name, --expires or both.');
   const edited = await changeKey(target, await findKey(target, key), (now) =>
     differences(now, { name: name ?? now.name, expiresAtMs: endOf(expires ?? now.expiresAtMs) }),
   );
@@ -91,7 +91,7 @@ export async function editKey(target: Target, key: string, { name, expires }: Ke
   return keyView(edited);
 }
 
-/** Refuses a key permanently, with all tokens: at once in the keys table; then deletes it in API Gateway. */
+/** Revokes a key and its tokens permanently: first in the keys table, effective immediately, then in API Gateway. */
 export async function revokeKey(target: Target, { recordId }: KeyRecord, reason?: string): Promise<KeyRecord> {
   const revoked = await untilDone(async () => {
     const record = await target.keyTable.get(recordId);
@@ -102,7 +102,7 @@ export async function revokeKey(target: Target, { recordId }: KeyRecord, reason?
     if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);
   } catch (error) {
     target.notices.incomplete(
-      `It is revoked, and still in API Gateway (${reasonOf(error)}): the next sync deletes it there.`,
+      `The key is revoked. API Gateway still has it (${reasonOf(error)}): the next sync deletes it.`,
     );
   }
   return revoked;

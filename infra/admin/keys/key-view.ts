@@ -11,11 +11,11 @@ import { allRecords, findRecord } from './find-key.ts';
 const keyStates = ['active', 'suspended', 'disabled', 'expired', 'revoked'] as const;
 export type KeyState = (typeof keyStates)[number];
 
-/** What a list of keys may be filtered by. `expiring`: within 14 days. */
+/** Filters of the list of keys. `expiring`: within 14 days. */
 export const stateFilters = [...keyStates, 'expiring'] as const;
 const EXPIRING_MS = 14 * 86_400_000;
 
-/** A key as the commands show it; times are ISO 8601. */
+/** A key as returned by the commands; times are ISO 8601. */
 export type KeyView = Readonly<ReturnType<typeof keyView>>;
 
 /** @param now Unix milliseconds */
@@ -34,22 +34,22 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** To the minute. */
     lastUsed: currentMinute === 0 ? null : timeText(currentMinute * 60_000),
     usedThisMinute: currentMinute === minute ? key.minuteUsed : 0,
-    /** For more requests than it may make; not those of a suspended key. */
+    /** Requests over the limit this minute; not those of a suspended key. */
     refusedThisMinute: currentMinute === minute ? key.minuteRefused : 0,
     usedToday: isSameDay(currentMinute, minute) ? key.dayUsed : 0,
     expires: timeOrNull(expiresAtMs),
-    /** Null where it is not suspended, or until it is resumed. */
+    /** Null if it is not suspended, or suspended until resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
-    /** Those that work, the oldest first. */
+    /** Valid tokens, oldest first. */
     tokens: key.revoked ? [] : workingTokens(key, now).map(tokenView),
-    /** When a revoked key is deleted; null for all others. */
+    /** When the record of a revoked key is deleted; null for other keys. */
     forgotten: key.purgeAt === undefined ? null : timeText(key.purgeAt * 1_000),
-    /** Whether API Gateway has all of this. */
+    /** Whether API Gateway is up to date. */
     applied: key.unappliedSince === undefined,
   };
 }
 
-/** A token as the commands show it; times are ISO 8601. Never the token, nor anything it could be rebuilt from. */
+/** A token as returned by the commands; times are ISO 8601. Never the secret, or anything it could be rebuilt from. */
 export type TokenView = Readonly<ReturnType<typeof tokenView>>;
 
 const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) => ({
@@ -59,7 +59,7 @@ const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) 
   access,
   since: timeText(since),
   until: timeOrNull(until),
-  /** It was made by a command that was cut off before it showed it. */
+  /** Created by a command that was interrupted before it printed the token. */
   neverShown: pending ?? false,
 });
 
@@ -75,7 +75,7 @@ const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 
 const timeOrNull = (epochMs: number): string | null => (epochMs >= NEVER ? null : timeText(epochMs));
 
-/** @throws AdminError where there is no such key */
+/** @throws AdminError if there is no such key */
 export async function showKey(target: Target, id: string): Promise<KeyView> {
   return keyView(await findRecord(target, id));
 }
@@ -84,13 +84,13 @@ const byName = new Intl.Collator();
 
 export interface KeySelection {
   readonly plan?: PlanId | undefined;
-  /** Undefined: all but the revoked ones. */
+  /** Undefined for all keys except revoked ones. */
   readonly state?: (typeof stateFilters)[number] | undefined;
-  /** In the name, in any case, or the id; or the last four characters of a token. */
+  /** Part of the name (case-insensitive) or id, or the last four characters of a token. */
   readonly search?: string;
 }
 
-/** The keys that are not revoked, or some of them, by name. */
+/** Keys by name, without revoked ones unless selected. */
 export async function listKeys(target: Target, { plan, state, search = '' }: KeySelection = {}): Promise<KeyView[]> {
   const text = search.trim();
   return (await allRecords(target))
@@ -116,18 +116,18 @@ function isInState(view: KeyView, filter: KeySelection['state']): boolean {
 
 export interface FoundToken {
   readonly key: KeyView;
-  /** Null: the key has no such token. It has ended, or was never issued. */
+  /** Null if the key has no such valid token. */
   readonly token: TokenView | null;
 }
 
-/** The key that a token is of, by its handle, and whether it works. @throws AdminError where there is none */
+/** Finds the key of a token by its handle, and whether the token is valid. @throws AdminError if there is none */
 export async function findToken({ keyTable }: Target, text: string): Promise<FoundToken> {
   const token = parseToken(text.trim());
-  if (!token) throw new AdminError('This is no API key: it is mistyped, or cut off.');
+  if (!token) throw new AdminError('This is not an API key: it is mistyped or truncated.');
   const record = await keyTable.get(token.recordId);
   if (!record)
-    throw new AdminError('No key of this service has such a token: it belongs to another stage, or its key is gone.');
-  if (record.revoked) throw new AdminError(`It is of ${record.name} (${idOf(record)}), which was revoked.`);
+    throw new AdminError('No key of this service has this token: it belongs to another stage, or its key was deleted.');
+  if (record.revoked) throw new AdminError(`It belongs to ${record.name} (${idOf(record)}), which was revoked.`);
   const found = workingToken(record, token.hash, Date.now());
   return { key: keyView(record), token: found ? tokenView(found) : null };
 }

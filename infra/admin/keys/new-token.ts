@@ -17,13 +17,13 @@ import type { Target } from '../target.ts';
 import { changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-record.ts';
 import { findKey } from './find-key.ts';
 
-/** A token that was just made, with its key. It is shown once: neither API Gateway nor the keys table has it. */
+/** A new token with its key. It is shown once: neither API Gateway nor the keys table stores it. */
 export type NewToken = Readonly<ReturnType<typeof newToken>>;
 
 /**
- * @param key the token: to clients, their API key
- * @param record that has the token
- * @param confirmShown to be called once it has been shown: until then the token is marked as pending
+ * @param key the token, which clients use as their API key
+ * @param record of the key
+ * @param confirmShown call it once the token was shown: until then the token is pending
  */
 export function newToken(key: string, record: KeyRecord, confirmShown: () => Promise<KeyRecord>) {
   const { name, plan, perMinute, perDay, expiresAtMs = NEVER, unappliedSince } = record;
@@ -34,7 +34,7 @@ export function newToken(key: string, record: KeyRecord, confirmShown: () => Pro
   return { id: idOf(record), key, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
 
-/** One write of a token that was shown, which has no part in API Gateway. @param change from the key as it is then */
+/** Writes that a token was shown; API Gateway is not involved. @param change computes the fields from the key */
 export function confirmation(
   target: Target,
   record: KeyRecord,
@@ -46,37 +46,37 @@ export function confirmation(
     changeRecord(target, record, (now) => {
       if (workingToken(now, hash, Date.now())) return change(now, hash);
       throw new AdminError(
-        `Another command has replaced or ended this token of the key ${idOf(now)} meanwhile: it does not work.`,
+        `Another command has replaced or revoked this token of the key ${idOf(now)}: it is not valid.`,
       );
     });
 }
 
-/** The change that adds a pending token. @throws AdminError where tokens that work on after a rotation leave no room */
+/** The change that adds a pending token. @throws AdminError if the key has the maximum number of tokens */
 export function addition(record: KeyRecord, token: string, order: AddTokenParams, since = Date.now()): KeyChange {
   const tokens = withToken(record, tokenEntry(token, { ...order, pending: true }, since), Date.now());
   if (Object.keys(tokens).length <= MAX_TOKENS_WITH_GRACE) return { tokens };
   throw new AdminError(
-    `The key ${idOf(record)} has ${MAX_TOKENS_WITH_GRACE} tokens that work, with those that were rotated and are in their grace. ` +
-      `Wait until one has ended, end one, or make again what was never shown: npm run admin -- keys show ${idOf(record)}`,
+    `The key ${idOf(record)} has ${MAX_TOKENS_WITH_GRACE} valid tokens, including rotated ones within their grace period. ` +
+      `Wait until one expires, revoke one, or replace one that was never shown: npm run admin -- keys show ${idOf(record)}`,
   );
 }
 
 /**
- * The key whose tokens are to be changed.
+ * Finds the key of a token command.
  *
- * @param change what is done with its token, in words
- * @throws AdminError, too, where the key was not made by the admin command
+ * @param change past participle for the message
+ * @throws AdminError also if the key was not created by the admin command
  */
 export async function findIssued(target: Target, key: string, change: string): Promise<KeyRecord> {
   const record = await findKey(target, key);
   if (isIssued(record.recordId)) return record;
   throw new AdminError(
-    `The key ${idOf(record)} was made in API Gateway itself, by its console, the AWS CLI or another program: its value is its only token, so it cannot be ${change}. ` +
-      'Create one with npm run admin -- keys create, and revoke this one when its client has the new one.',
+    `The key ${idOf(record)} was created in API Gateway directly. Its value is its only token, so it cannot be ${change}. ` +
+      'Create a key with npm run admin -- keys create, and revoke this one once its client uses the new key.',
   );
 }
 
-/** @throws AdminError where a key is closed */
+/** @throws AdminError if the key is blocked or expired */
 export function checkOpen(record: KeyRecord): void {
   const { enabled, suspendedUntil, expiresAtMs = NEVER } = record;
   if (expiresAtMs <= Date.now()) throw new AdminError(`The key ${idOf(record)} has expired. Create a new one.`);
@@ -86,9 +86,9 @@ export function checkOpen(record: KeyRecord): void {
 
 export type TokenAddition = AddTokenParams & Pick<TokenRecord, 'label' | 'access'>;
 
-/** Adds a token to a key, under the key's one exact limit. Until it has been shown, the same command replaces it. */
+/** Adds a token to a key, under the key's limits. Until it was shown, the same command replaces it. */
 export async function addToken(target: Target, key: string, order: TokenAddition): Promise<NewToken> {
-  const known = await findIssued(target, key, 'given another');
+  const known = await findIssued(target, key, 'extended');
   const token = generateToken(known.recordId);
   const { label } = order;
   const record = await changeRecord(target, known, (now) => {
@@ -96,10 +96,10 @@ export async function addToken(target: Target, key: string, order: TokenAddition
     const { current, pending } = tokensLabeled(now, label, Date.now());
     if (current)
       throw new AdminError(
-        `The key ${idOf(now)} has a token ${label} already. Choose another label, or rotate that one.`,
+        `The key ${idOf(now)} already has a token ${label}. Choose another label, or rotate that token.`,
       );
     if (!pending && !hasRemainingQuota(now, Date.now()))
-      throw new AdminError(`The key ${idOf(now)} has ${MAX_TOKENS} tokens, and can have no more. End one first.`);
+      throw new AdminError(`The key ${idOf(now)} has ${MAX_TOKENS} tokens, the maximum. Revoke one first.`);
     return addition(now, token, order);
   });
   await waitForRefusalCacheExpiry(target);

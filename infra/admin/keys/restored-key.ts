@@ -4,12 +4,12 @@ import { isIssued } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/key-record.ts';
 import type { Item } from '../../write-items.ts';
 
-/** The item of a restored key, for a sync to make or adopt in API Gateway; undefined where its value is unknown. */
+/** The item of a restored key, which a sync creates or adopts in API Gateway; undefined if its value is unknown. */
 export function restoredKey(item: Item, isOpen: boolean): Item | undefined {
   if (!isIssued(String(item['recordId']))) return undefined;
-  // The copy does not say what was revoked, suspended or ended after it.
+  // The copy lacks later revocations and suspensions.
   const suspended = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
-  // Later than each revision since the copy, of which the history may have entries.
+  // Higher than every revision since the copy, which the history may have.
   const now = Date.now();
   const restored = { ...item, keyId: undefined, unappliedSince: LOOK_FIRST, revision: now, changedAt: now };
   return isOpen ? restored : { ...restored, ...suspended };

@@ -9,21 +9,21 @@ import { addition, checkOpen, confirmation, findIssued, type NewToken, newToken 
 
 export interface RotateKeyParams {
   readonly label: string;
-  /** Milliseconds for which the old token works on. */
+  /** Milliseconds for which the old token stays valid. */
   readonly graceMs: number;
 }
 
 export interface Rotation extends NewToken {
-  /** The names of the old tokens, which end with the grace: without one, also of those that are in an earlier grace. */
+  /** Names of the old tokens that the grace period ends; with 0 s, also those within an earlier grace period. */
   readonly replaces: readonly string[];
-  /** When the old token stops working, ISO 8601. */
+  /** Expiration of the old token, ISO 8601. */
   readonly graceEnds: string;
 }
 
 /**
- * Replaces a token by a new one; the old one works until the grace ends. One conditional write adds the new token,
- * marked as pending; once it has been shown, another removes the mark and ends the old one. Cut off anywhere, the old
- * token works, and the next rotation replaces what is pending.
+ * Replaces a token; the old one stays valid until the grace period ends. One conditional write adds the new token,
+ * marked as pending; after it was shown, another removes the mark and sets the old one's expiration. If the command is
+ * interrupted, the old token stays valid, and the next rotation replaces the pending one.
  */
 export async function rotateKey(target: Target, key: string, order: RotateKeyParams): Promise<Rotation> {
   const { label, graceMs } = order;
@@ -35,10 +35,10 @@ export async function rotateKey(target: Target, key: string, order: RotateKeyPar
     const { current, inGrace, pending } = tokensLabeled(now, label, Date.now());
     const { access = 'full', until = NEVER, since = 0 } = current ?? pending ?? {};
     replaces = [...inGrace, ...(current ? [current] : [])].map(tokenName);
-    // With no grace, what is in its grace has no more of it. That makes room, too.
+    // Without a grace period, earlier grace periods end too, which frees their tokens' places.
     const hashes = inGrace.map(({ hash }) => hash);
     const rest = { ...now, tokens: withEnd(now.tokens, hashes, IMMEDIATELY) };
-    // The newest has the label, whatever the clock of another admin says.
+    // The newest token has the label, whatever the clock of another admin's machine.
     return addition(rest, token, { access, until, label }, Math.max(Date.now(), since + 1));
   });
   await waitForRefusalCacheExpiry(target);
@@ -48,10 +48,10 @@ export async function rotateKey(target: Target, key: string, order: RotateKeyPar
   return { ...newToken(token, reportUnapplied(target, record), confirmShown), replaces, graceEnds };
 }
 
-/** The last write: the new token has been shown, and the old one gets its end. */
+/** The last write: confirms the new token and sets the expiration of the old one. */
 function withOldEnded(now: KeyRecord, hash: string, graceMs: number) {
   const { pending, label = '' } = now.tokens[hash] ?? {};
-  // Done already: its answer was lost.
+  // Already written: the response was lost.
   if (!pending) return {};
   const { current } = tokensLabeled(now, label, Date.now());
   const end = graceMs === 0 ? IMMEDIATELY : Date.now() + graceMs;
@@ -63,11 +63,13 @@ function checkRotatable(record: KeyRecord, { label, graceMs }: RotateKeyParams):
   const { current, inGrace, pending } = tokensLabeled(record, label, Date.now());
   const id = idOf(record);
   if (!current && !pending)
-    throw new AdminError(`The key ${id} has no token ${label} that works. See npm run admin -- keys show ${id}`);
+    throw new AdminError(
+      `The key ${id} has no valid token ${label}. To list its tokens: npm run admin -- keys show ${id}`,
+    );
   const [old] = inGrace;
   if (!old || graceMs === 0) return;
   throw new AdminError(
-    `The token ${label} of the key ${id} was rotated already, and the old one, ${tokenName(old)}, works until ${formatTime(new Date(old.until).toISOString())}. ` +
-      'Rotate it again once that one has ended, or with --grace 0s, which ends both at once.',
+    `The token ${label} of the key ${id} was already rotated, and the old one, ${tokenName(old)}, is valid until ${formatTime(new Date(old.until).toISOString())}. ` +
+      'Rotate it after that, or with --grace 0s, which revokes both immediately.',
   );
 }

@@ -6,10 +6,10 @@ import { counted, visible } from '../text-format.ts';
 import { type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 import { writeWhole } from './write-whole.ts';
 
-/** The import takes a semicolon for the end of a cell, and spaces around one for none of it. */
+/** Quotes cells with a semicolon or outer spaces, which the import would split or trim. */
 const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
 
-/** What a file begins with, and the lines of records: what the import reads. */
+/** Header and rows of a file, as the import accepts them. */
 function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
   const toJsonl = (entries: readonly Entry[]) => entries.map((entry) => `${recordToJson(entry)}\n`).join('');
   if (format === '.jsonl') return { head: '', rows: toJsonl };
@@ -19,11 +19,11 @@ function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
 }
 
 /**
- * Writes all records of a kind to a file. The file appears, or is replaced, only when it is complete.
+ * Writes all records of a kind to a file, which is created or replaced only when it is complete.
  *
- * @param file path with one of the endings of the kind
- * @returns what was written
- * @throws AdminError where the file cannot be written or the store cannot be read
+ * @param file path with a supported extension
+ * @returns the count, and a sentence
+ * @throws AdminError if the file cannot be written or the store cannot be read
  */
 export async function exportRecords<Entry>(
   file: string,
@@ -42,14 +42,14 @@ export async function exportRecords<Entry>(
   return { count, message: `Exported ${counted(count, ...kind.names)} from ${source.place} to ${visible(file)}.` };
 }
 
-/** All records of a kind as the text of a file, in parts. */
+/** The text of a file with all records of a kind, in chunks. */
 export async function* recordsText<Entry>(
   target: Target,
   kind: RecordKind<Entry>,
   format: Format,
   onProgress: OnProgress = () => undefined,
 ): AsyncGenerator<string> {
-  // DynamoDB counts the items of a table every six hours: good enough to show how far it came.
+  // DynamoDB updates the count every six hours: good enough for a progress bar.
   const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: kind.tableOf(target) }));
   const { head, rows } = textOf(kind, format);
   let written = 0;

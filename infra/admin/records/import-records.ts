@@ -11,29 +11,29 @@ import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
-/** Wrong rows after which a file is not read further: it is likely of another format altogether. */
+/** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
 const MAX_FAULTS = 20;
-/** Changes that are shown: the largest. */
+/** Number of changes shown, the largest ones. */
 const MAX_SHOWN = 10;
 const MAX_VALUE_LENGTH = 60;
-/** What one BatchGetItem call takes. */
+/** Maximum items of one BatchGetItem call. */
 const READ_SIZE = 100;
 
-/** What an import would change. */
+/** The changes of an import, before they are written. */
 export interface ImportPreview {
   readonly counts: { readonly added: number; readonly changed: number; readonly same: number };
-  /** The largest changes in words that are safe to show, the largest first. */
+  /** Descriptions of the largest changes, largest first, safe to print. */
   readonly largest: readonly string[];
-  /** Writes the records that are still as they were shown. @throws AdminError saying how far it got */
+  /** Writes the records that have not changed since the preview. @throws AdminError with the progress */
   readonly write: (onProgress?: OnProgress) => Promise<ImportResult>;
 }
 
 export interface ImportResult {
   readonly added: number;
   readonly changed: number;
-  /** The ids of records that others have changed since the preview: they are left. */
+  /** Ids of records changed by others since the preview, which are not written. */
   readonly changedMeanwhile: readonly string[];
-  /** In a sentence, which is safe to show. */
+  /** Sentence for the admin, safe to print. */
   readonly message: string;
 }
 
@@ -41,19 +41,19 @@ export interface ImportResult {
 export const countsText = ({ added, changed, same }: ImportPreview['counts']): string =>
   `${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(same)} the same.`;
 
-/** A record of the file that differs from what is stored. */
+/** A record of the file that differs from the stored one. */
 interface Pending {
   readonly id: string;
-  /** The item as it was compared; undefined where there was none. */
+  /** The stored item; undefined if there is none. */
   readonly before: Item | undefined;
   readonly item: Item;
 }
 
 /**
- * Compares a file of records with the store. What differs stays in memory.
+ * Compares a file of records with the store. The differences are kept in memory.
  *
- * @param target found only once the file is known to be good
- * @throws AdminError listing the faults of the file
+ * @param target looked up only after the file is validated
+ * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
   source: Source,
@@ -71,7 +71,7 @@ export async function previewImport<Entry>(
     for (const entry of entries) {
       const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
       const before = items.get(BigInt(id));
-      // By the schema of files, so that the fields of both are in one order.
+      // Parsed by the schema of files, so that the fields of both have the same order.
       const stored = v.safeParse(kind.schema, v.safeParse(kind.itemSchema, before).output);
       const isSame = stored.success && recordToJson(stored.output) === recordToJson(entry);
       counts[isSame ? 'same' : before ? 'changed' : 'added'] += 1;
@@ -106,7 +106,7 @@ async function writePending<Entry>(
   } catch (error) {
     throw new AdminError(
       `The import stopped after ${formatNumber(done.added + done.changed)} of ${formatNumber(pending.length)} ` +
-        `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes what is left.`,
+        `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes the rest.`,
     );
   }
   const written = counted(done.added + done.changed, ...kind.names);
@@ -118,7 +118,7 @@ async function writePending<Entry>(
   };
 }
 
-/** The items that records would replace, by id. */
+/** The stored items of the records, by id. */
 async function storedItems<Entry>(store: Target, kind: RecordKind<Entry>, entries: readonly Entry[]) {
   const { keyNames } = kind;
   const idOf = (item: Item): bigint => BigInt(v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']));
@@ -127,14 +127,14 @@ async function storedItems<Entry>(store: Target, kind: RecordKind<Entry>, entrie
 }
 
 interface Difference {
-  /** Of its numbers, together. */
+  /** Sum of its numeric changes. */
   readonly size: number;
   readonly text: string;
 }
 
 /** `petId 7: quantity 3 → 10, status sold → available`. */
 function differenceOf(record: string, stored: unknown, entry: unknown): Difference {
-  if (stored === undefined) return { size: Infinity, text: `${record}: what is stored cannot be read` };
+  if (stored === undefined) return { size: Infinity, text: `${record}: the stored record cannot be read` };
   const [before, after]: Record<string, unknown>[] = [Object(stored), Object(entry)];
   const fields = Object.keys({ ...before, ...after }).map((name) => ({ name, was: before?.[name], is: after?.[name] }));
   const changed = fields.filter(({ was, is }) => valueText(was) !== valueText(is));
@@ -153,9 +153,9 @@ function short(text: string): string {
   return safe.length > MAX_VALUE_LENGTH ? `${safe.slice(0, MAX_VALUE_LENGTH)}…` : safe;
 }
 
-/** Reads the whole file before anything is written. @returns the number of rows @throws AdminError listing faults */
+/** Validates the whole file before any write. @returns the number of rows @throws AdminError with the errors */
 async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Promise<number> {
-  /** By value: the digits as text would keep the whole line in memory that they were cut from. */
+  /** Keyed by number: a substring would keep its whole line in memory. */
   const lines = new Map<bigint, number>();
   const faults: string[] = [];
   const add = (line: number, fault: string): void => void faults.push(`${source.name}:${line}: ${fault}`);
@@ -165,16 +165,13 @@ async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Pro
       const id = BigInt(kind.idOf(row.entry));
       const earlier = lines.get(id);
       if (earlier === undefined) lines.set(id, row.line);
-      else add(row.line, `${kind.idField} ${id} is on line ${earlier} too`);
+      else add(row.line, `${kind.idField} ${id} is also on line ${earlier}`);
     }
     if (faults.length < MAX_FAULTS) continue;
-    throw new AdminError(
-      ...faults,
-      `After ${MAX_FAULTS} wrong rows the file was not read further. Nothing was written.`,
-    );
+    throw new AdminError(...faults, `Stopped after ${MAX_FAULTS} invalid rows. Nothing was written.`);
   }
   if (faults.length > 0) {
-    const rows = faults.length === 1 ? '1 row is wrong' : `${faults.length} rows are wrong`;
+    const rows = faults.length === 1 ? '1 row is invalid' : `${faults.length} rows are invalid`;
     throw new AdminError(...faults, `${rows}. Nothing was written.`);
   }
   if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);

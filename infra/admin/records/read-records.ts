@@ -8,31 +8,31 @@ import { AdminError, reasonOf } from '../admin-error.ts';
 import { visible } from '../text-format.ts';
 import { fieldNames, fieldsOf, type Format, formatOf, type RecordKind } from './record-kinds.ts';
 
-/** A file to be read, from its beginning each time. */
+/** A readable file; each open starts at its beginning. */
 export interface Source {
-  /** What the admin knows it by. */
+  /** Name for messages. */
   readonly name: string;
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-/** What is wrong with a row of a file. */
+/** Error of a row. */
 export interface Fault {
   readonly line: number;
   readonly fault: string;
 }
 
-/** Above what any record needs, so that a file that is none of ours does not fill the memory. */
+/** Maximum bytes of a row, above any valid record, to bound the memory. */
 export const MAX_ROW_BYTES = 1_048_576;
-/** Faults of one row that are named. */
+/** Maximum errors reported per row. */
 const MAX_NAMED_FAULTS = 5;
-/** Characters of a fault, which may quote the file. */
+/** Maximum characters of an error, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
 /**
- * Reads a file of records row by row, whatever its size: each with its line as a record, or what is wrong with it.
+ * Streams the rows of a file: each with its line number, as a record or an error.
  *
- * @param source its name has one of the endings of the kind: `.csv` (its first line names the columns) or `.jsonl`
- * @throws AdminError where the file cannot be read or is of another format
+ * @param source `.csv` (its first line names the columns) or `.jsonl`
+ * @throws AdminError if the file cannot be read or has another format
  */
 export async function* readRecords<Entry>(
   source: Source,
@@ -50,7 +50,7 @@ export async function* readRecords<Entry>(
   }
 }
 
-/** A row as it stands in the file, or why it cannot be read. */
+/** An unparsed row, or why it cannot be read. */
 type Row = { readonly line: number; readonly value: unknown } | Fault;
 
 const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries) => AsyncGenerator<Row>>> = {
@@ -58,7 +58,7 @@ const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries)
   '.jsonl': jsonlRows,
 };
 
-/** @param fields what a row may have: a cell is read as the value that its field has */
+/** @param fields allowed columns; a cell is parsed by the type of its field */
 async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
   let names: string[] = [];
   const checkColumns = (line: readonly string[]): string[] => {
@@ -72,7 +72,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
   const toRows = parseCsv({
     bom: true,
     columns: checkColumns,
-    // Spreadsheets of half the world put semicolons. An export quotes a cell that has either.
+    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
     delimiter: [',', ';'],
     info: true,
     max_record_size: MAX_ROW_BYTES,
@@ -81,7 +81,7 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
     trim: true,
     cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
   });
-  // The loop throws what fails; where it ends early, the file is closed.
+  // The loop rethrows failures, and an early end closes the file.
   const rows = pipeline(Readable.from(open(), { objectMode: false }), toRows, () => undefined);
   try {
     for await (const { record, info } of rows) {
@@ -97,26 +97,26 @@ async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncG
   }
 }
 
-/** What a cell means. Text that means nothing stays text, for the rules of its field to refuse. */
+/** Parses a cell by the type of its field. Invalid text stays text, and the schema rejects it. */
 function cellValue(text: string, field: Field | undefined): unknown {
   const { type, wrapped } = field ?? {};
   if (type === 'number') return integerOrText(text);
-  // Spreadsheets write them in capitals.
+  // Spreadsheets write booleans in capitals.
   if (type === 'boolean') return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text;
   if (type === 'optional') return text === '' ? undefined : cellValue(text, wrapped);
   return text;
 }
 
-/** What is asked of the schema of a field. */
+/** The parts used of a field's schema. */
 interface Field {
   readonly type?: string;
-  /** Where it is optional. */
+  /** Only of an optional schema. */
   readonly wrapped?: v.GenericSchema;
 }
 
 const LINE_FEED = 0x0a;
 
-/** A JSON value a line. */
+/** One JSON value per line. */
 async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
   let line = 0;
   let rest: Uint8Array = new Uint8Array();
@@ -135,10 +135,10 @@ async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The row of a line; none where that is empty. An int64 comes as its digits, whether it is a number or text. */
+/** The row of a line; none for an empty line. An int64 is returned as its digits, from a number or a string. */
 function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
   if (bytes.length > MAX_ROW_BYTES) {
-    yield { line, fault: `is longer than ${MAX_ROW_BYTES} bytes: it must be one record a line` };
+    yield { line, fault: `is longer than ${MAX_ROW_BYTES} bytes: one record per line is expected` };
     return;
   }
   let text: string;
@@ -152,13 +152,13 @@ function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
   try {
     const value = parseExactJson(text, true);
     const duplicate = duplicateField(text);
-    yield duplicate ? { line, fault: `${duplicate.field} is given twice` } : { line, value };
+    yield duplicate ? { line, fault: `${duplicate.field} is duplicated` } : { line, value };
   } catch (error) {
     yield { line, fault: `is not valid JSON (${reasonOf(error)})` };
   }
 }
 
-/** A record, or what is wrong with it. */
+/** A record, or its error. */
 type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
 
 function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
@@ -180,13 +180,13 @@ function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKi
   }
   if (issue.expected === 'Object') return `${field} must be an object, not ${issue.received}`;
   if (issue.expected !== 'never') return `${field} is missing`;
-  return `${field} ${foreignFields?.get(field) ?? 'is not known'}`;
+  return `${field} ${foreignFields?.get(field) ?? 'is unknown'}`;
 }
 
-/** Whether a value is what stands in the file: a number of a CSV file that is no safe integer was rounded. */
+/** Whether a value is printed as in the file: an unsafe integer of a CSV file was rounded. */
 const isAsInFile = (value: unknown): boolean => typeof value !== 'number' || Number.isSafeInteger(value);
 
-/** A fault may quote what stands in the file. */
+/** Truncates an error, which may quote the file. */
 function oneLine(text: string): string {
   const safe = visible(text);
   return safe.length > MAX_FAULT_LENGTH ? `${safe.slice(0, MAX_FAULT_LENGTH)}…` : safe;

@@ -13,37 +13,37 @@ import type { Item } from '../../write-items.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 
-/** Formats of a file, by the ending of its name. */
+/** File formats, by extension. */
 export type Format = '.csv' | '.jsonl';
 
-/** Records that went from one place to another. */
+/** Result of an import or export. */
 export interface Transfer {
   readonly count: number;
-  /** In a sentence, which is safe to show. */
+  /** Sentence for the admin, safe to print. */
   readonly message: string;
 }
 
-/** Called with the number of records that are done; the total may grow on the way. */
+/** Receives the number of processed records; the total may grow. */
 export type OnProgress = (done: number, total: number) => void;
 
-/** What an import needs to know about the records that it loads. */
+/** Definition of a kind of record for import and export. */
 export interface RecordKind<Entry> {
-  /** For messages: one of them, and several. */
+  /** Singular and plural, for messages. */
   readonly names: readonly [one: string, several: string];
-  /** Rules of a row. In a file an int64 may be a number or text; it reaches the schema as its digits. */
+  /** Schema of a row. An int64 may be a number or a string in the file; the schema receives its digits. */
   readonly schema: v.GenericSchema<unknown, Entry> & { readonly entries: v.ObjectEntries };
   readonly formats: readonly [Format, ...Format[]];
   /** The field that identifies a record. */
   readonly idField: string;
   readonly idOf: (entry: Entry) => Int64;
-  /** Fields that such a record has elsewhere, but not in a file, with the reason. */
+  /** Fields of the API that a file must not have, with the reason. */
   readonly foreignFields?: ReadonlyMap<string, string>;
   readonly tableOf: (target: Target) => string;
   readonly toItem: (entry: Entry) => Item;
-  /** Of its item; the last is the id. */
+  /** Key attributes of its item; the last is the id. */
   readonly keyNames: readonly string[];
   readonly itemSchema: v.GenericSchema<unknown, Entry>;
-  /** All of them, some at a time. */
+  /** All records, in pages. */
   readonly all: (target: Target) => AsyncGenerator<readonly Entry[]>;
 }
 
@@ -61,14 +61,14 @@ export const stockEntries: RecordKind<InventoryItem> = {
   all: ({ documents, tables }) => stockList(documents, tables.stock).all(),
 };
 
-/** Pets, in files as the API shows them, but without a status. */
+/** Pets, in files as the API returns them, but without a status. */
 export const pets: RecordKind<PetRecord> = {
   names: ['pet', 'pets'],
   schema: petRecordSchema,
   formats: ['.jsonl'],
   idField: 'id',
   idOf: ({ id }) => id,
-  foreignFields: new Map([['status', 'comes from the stock entry: leave it out, and load it with inventory import']]),
+  foreignFields: new Map([['status', 'belongs to the stock entry: remove it, and import it with inventory import']]),
   tableOf: ({ tables }) => tables.pets,
   toItem: petItem,
   keyNames: ['petId'],
@@ -90,25 +90,25 @@ export const orders: RecordKind<Order> = {
   all: ({ documents, tables }) => orderList(documents, tables.orders).all(),
 };
 
-/** Their table has no order. */
+/** Their table is not sorted. */
 async function* allPets({ documents, tables }: Target): AsyncGenerator<readonly PetRecord[]> {
   for await (const { Items = [] } of paginateScan({ client: documents }, { TableName: tables.pets }))
     yield Items.map((item) => v.parse(petItemSchema, item));
 }
 
-/** The format of a file, by the ending of its name. @throws AdminError where records of the kind have no such format */
+/** Format of a file, by its extension. @throws AdminError if the kind does not support it */
 export function formatOf<Entry>(file: string, kind: RecordKind<Entry>, action: string): Format {
   const ending = extname(file).toLowerCase();
   const format = kind.formats.find((known) => known === ending);
   if (format) return format;
-  throw new AdminError(`Cannot ${action} ${file}: its name must end in ${formatsOf(kind)}.`);
+  throw new AdminError(`Cannot ${action} ${file}: its extension must be ${formatsOf(kind)}.`);
 }
 
 /** `petId, quantity and status`. */
 export const fieldsOf = ({ schema }: Pick<RecordKind<unknown>, 'schema'>): string =>
   new Intl.ListFormat('en-GB').format(fieldNames(schema.entries));
 
-/** Of fields, such as `petId` and `shipDate (optional)`. */
+/** Names of fields, such as `petId` and `shipDate (optional)`. */
 export const fieldNames = (fields: v.ObjectEntries): string[] =>
   Object.entries(fields).map(([name, { type }]) => (type === 'optional' ? `${name} (optional)` : name));
 

@@ -11,10 +11,10 @@ import type { Target } from '../target.ts';
 import type { OnProgress } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
-/** `exact`: also change what differs, and delete what was added. `open`: keys work at once. */
+/** `exact`: also overwrite items that differ and delete added ones. `open`: restore keys active. */
 export type RestoreOptions = Readonly<Record<'exact' | 'open' | 'dryRun', boolean>> & { readonly from: string };
 
-/** Copies from a table that AWS has restored. An item that is changed after it was read is left as it is then. */
+/** Copies items from a table that AWS has restored. An item that is changed after it was read is not overwritten. */
 export async function restoreTable(target: Target, table: TableName, options: RestoreOptions, onProgress: OnProgress) {
   const { documents: client, tables } = target;
   const { from: copy, exact, open, dryRun } = options;
@@ -22,11 +22,11 @@ export async function restoreTable(target: Target, table: TableName, options: Re
   const describe = (TableName: string) =>
     client.send(new DescribeTableCommand({ TableName })).catch((error: unknown) => {
       if (!(error instanceof ResourceNotFoundException)) throw error;
-      throw new AdminError(`There is no table ${TableName} at ${target.place}.`);
+      throw new AdminError(`The table ${TableName} does not exist at ${target.place}.`);
     });
   const [{ Table: ofLive }, { Table: ofCopy }] = [await describe(live), await describe(copy)];
   if (live === copy || !isDeepStrictEqual(ofLive?.KeySchema, ofCopy?.KeySchema))
-    throw new AdminError(`The table ${copy} is no copy of ${live}.`);
+    throw new AdminError(`The table ${copy} is not a copy of ${live}.`);
   const keys = (ofLive?.KeySchema ?? []).map(({ AttributeName = '' }) => AttributeName);
   const keyOf = (item: Item): Item => Object.fromEntries(keys.map((key) => [key, item[key]]));
   const done = { added: 0, changed: 0, deleted: 0, changedMeanwhile: [] as string[], lost: [] as string[] };

@@ -3,18 +3,18 @@ import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk
 import pThrottle from 'p-throttle';
 import type { Item } from '../../write-items.ts';
 
-/** Half of what DynamoDB takes for one partition, such as all stock, in a second: the rest is for customers. */
+/** Writes per second: half of what one partition, such as all stock, accepts. The rest is for customers. */
 const inTurn = pThrottle({ limit: 50, interval: 100 })(() => Promise.resolve());
 
-/** Calls of {@link writeIfUnchanged} at once. */
+/** Maximum concurrent calls of {@link writeIfUnchanged}. */
 export const CONCURRENT_WRITES = 32;
 
 /**
- * Puts an item, or deletes it, unless it was changed since it was read. It waits for its turn.
+ * Puts or deletes an item unless it was changed since it was read. Waits to keep the write rate.
  *
- * @param before as it was read; undefined: there was none
- * @param after undefined: it is deleted @param Key of an item that is deleted
- * @returns false where it was changed, and is left
+ * @param before as it was read; undefined if there was none
+ * @param after undefined to delete it @param Key of an item to delete
+ * @returns false if it was changed, and is not written
  */
 export async function writeIfUnchanged(
   client: DynamoDBDocumentClient,
@@ -35,7 +35,7 @@ export async function writeIfUnchanged(
   }
 }
 
-/** The condition that an item is as it was read: each attribute of it, and of what takes its place. */
+/** Condition that all attributes of both versions are as they were read. */
 function isStill(before: Item = {}, after: Item = {}) {
   const names = Object.keys({ ...before, ...after });
   const parts = names.map((name, at) => (name in before ? `#${at} = :${at}` : `attribute_not_exists(#${at})`));

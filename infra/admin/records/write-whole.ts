@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import { AdminError, reasonOf } from '../admin-error.ts';
 
 /**
- * Writes a file that appears, or is replaced, only when it is complete.
+ * Writes a file that is created or replaced only when it is complete.
  *
- * @param soFar how much was written, in words
- * @throws AdminError where the file cannot be written, or the text breaks off
+ * @param soFar describes the progress
+ * @throws AdminError if the file cannot be written, or the text cannot be read
  */
 export async function writeWhole(file: string, text: AsyncIterable<string>, soFar: () => string): Promise<void> {
   const part = `${file}.part`;
@@ -22,7 +22,7 @@ export async function writeWhole(file: string, text: AsyncIterable<string>, soFa
       renameSync(part, file);
     } catch (error) {
       const stopped = `The export stopped after ${soFar()}: ${reasonOf(error)}`;
-      throw new AdminError(`${stopped}. ${file} is as it was; run the same command again.`);
+      throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
     }
   } finally {
     removePart();

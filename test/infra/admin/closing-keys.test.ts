@@ -76,7 +76,7 @@ describe('Where API Gateway answers no call, a key', () => {
     const untils = Object.values(record?.tokens ?? {}).map(({ until }) => until);
     expect(untils.toSorted((a, b) => a - b)).toEqual(ends);
     expect(failed).toHaveLength(calls);
-    expect(messages).toEqual(failed.map(() => expect.stringMatching(/^It is .*\(Unavailable\).* sync /)));
+    expect(messages).toEqual(failed.map(() => expect.stringMatching(/^The .*\(Unavailable\).* sync /)));
     for (const minutes of [1, 3]) {
       now += minutes * MINUTE_MS;
       await syncKeys(target);
@@ -108,7 +108,9 @@ describe('A suspension', () => {
 
     expect(await commands.suspend(target, 'subject')).toMatchObject({ state: 'suspended', applied: false });
     expect(messages).toEqual([
-      expect.stringMatching(/^It is done, .*\(API Gateway does not find the key subject, .* a sync does the rest /),
+      expect.stringMatching(
+        /^The change is in effect, .*\(The key subject is missing in API Gateway\. .* A sync completes it /,
+      ),
     ]);
     expect(world.records.apiKeys).toEqual([]);
     await syncKeys(target);
@@ -137,7 +139,7 @@ test.each(['suspend', 'suspend for a while'] as const)(
     const meanwhile = before('GetUsagePlansCommand', () => commands[name](target, 'subject'));
 
     const resumption = world.run(() => commands.resume(target, 'subject'), meanwhile);
-    await expect(resumption).rejects.toThrow('was changed by another command meanwhile');
+    await expect(resumption).rejects.toThrow('Another command has changed the key');
     expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
     expect(world.records.apiKey('subject')?.enabled).toBe(false);
   },
@@ -151,7 +153,7 @@ test.each(['move to Pro', 'resume'] as const)(
     const lost = before('GetApiKeyCommand', () => Promise.reject(missing));
 
     await expect(world.run<unknown>(() => commands[name](target, 'subject'), lost)).rejects.toThrow(
-      'API Gateway does not find the key subject, and nothing was changed there. If it was deleted, a sync revokes it',
+      'The key subject is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it',
     );
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
     await commands[name](target, 'subject');

@@ -49,12 +49,12 @@ describe('an input', () => {
       ['  ', 'ü'.repeat(51), 'a\nb', 'a\u0085b', '\u200b\u2060 \u3164\u2800\u0301'],
     ],
     ['label', 'It must be 1 to 12 bytes of text, without spaces.', ['', 'ü'.repeat(7), 'a b', 'a\u0007']],
-    ['grace', 'It must be a length of time such as', ['24', '1.5h', '1h30m', '11y']],
-    ['for', 'It must be a length of time such as', ['0s']],
-    ['expires', 'It must lie in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
+    ['grace', 'It must be a duration such as', ['24', '1.5h', '1h30m', '11y']],
+    ['for', 'It must be a duration such as', ['0s']],
+    ['expires', 'It must be in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
     ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31\n', '189345']],
     ['expires', 'or never', ['2030-12-31T18:00', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00', 'Never']],
-    ['reason', 'It must not have a token in it', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
+    ['reason', 'It must not contain a token', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
     ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
     [
       'perMinute',
@@ -81,7 +81,7 @@ describe('an input', () => {
       { perMinute: perMinute + 1, perDay },
     ])
       expect(() => limitsOn('enterprise', beyond, 'production')).toThrow(
-        `production agrees to ${perMinute} a minute and ${perDay} a day at most.`,
+        `production accepts ${perMinute} per minute and ${perDay} per day at most.`,
       );
   });
 });
@@ -143,7 +143,7 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   expect(outcome([keyView(aKey({ name }))], (views) => keyListText(views, '')).text).toContain(`\t${shown}\t`);
   expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
   const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
-  expect(failureText(error, 'wait')).toContain(String.raw`could not be used: \u001b]0;x\u0007\u009b (Error)`);
+  expect(failureText(error, 'wait')).toContain(String.raw`The call to AWS failed: \u001b]0;x\u0007\u009b (Error)`);
 });
 
 test('A list of keys shows the day of those that have one name, and is no formula in a spreadsheet', () => {
@@ -160,16 +160,16 @@ const named = (message: string, name: string): Error => Object.assign(new Error(
 
 describe('A failure', () => {
   test.each([
-    ['CredentialsProviderError', 'Renew the AWS credentials, and start the command again. '],
+    ['CredentialsProviderError', 'Renew the AWS credentials, and run the command again. '],
     [
       'AccessDeniedException',
       'The AWS credentials lack this permission: ask the administrator of the account for it. ',
     ],
-    ['TooManyRequestsException', 'AWS takes no more calls for now: wait a minute. '],
+    ['TooManyRequestsException', 'AWS throttles the calls: wait a minute. '],
     ['TimeoutError', ''],
   ])('of AWS says what to do: %s', (name, remedy) => {
     expect(failureText(Object.assign(named('No', name), { $metadata: {} }), 'try again')).toBe(
-      `AWS could not be used: No (${name}). ${remedy}It is safe to try again: it takes up what was cut off.`,
+      `The call to AWS failed: No (${name}). ${remedy}It is safe to try again: it completes the interrupted work.`,
     );
   });
 

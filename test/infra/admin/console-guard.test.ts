@@ -77,7 +77,7 @@ describe('What is sent to a form', () => {
     const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 
     expect(await response.text()).toContain(
-      'The file is larger than 1 MiB. Nothing was written. Import it at the terminal: npm run admin -- --stage production inventory import FILE',
+      'The file is larger than 1 MiB. Nothing was written. Import it with the command: npm run admin -- --stage production inventory import FILE',
     );
   });
 });

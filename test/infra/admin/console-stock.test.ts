@@ -62,9 +62,7 @@ describe('The page of the stock', () => {
 
     expect(wrong).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not -1');
     // All rows at once would take half a minute.
-    expect(await importRows('x\n'.repeat(500_000))).toContain(
-      'After 20 wrong rows the file was not read further. Nothing was written.',
-    );
+    expect(await importRows('x\n'.repeat(500_000))).toContain('Stopped after 20 invalid rows. Nothing was written.');
     expect(await visitor.page('/stock?petId=3')).toContain('<td class="number">10</td>');
 
     const shown = await importRows('1,5,sold\n', '3,1,sold\n', '20,4,pending\n', '100,2,pending\n');
@@ -74,7 +72,9 @@ describe('The page of the stock', () => {
     await stock.putAll([anEntry(3, 9, 'sold')]);
     const [, confirmed = ''] = /name="confirmed" value="(.*?)"/.exec(shown) ?? [];
     const done = await (await visitor.post('/stock/import', { confirmed })).text();
-    expect(done).toMatch(/Imported 2 stock entries .*1 new, 1 changed.*<li>3 was changed meanwhile, and is left</);
+    expect(done).toMatch(
+      /Imported 2 stock entries .*1 new, 1 changed.*<li>3 was changed during the import and is not written</,
+    );
     expect(await visitor.page('/stock?petId=3')).toContain('<td class="number">9</td>');
     expect(await (await visitor.post('/stock/import', { confirmed })).text()).toContain('Choose the file again');
   });

@@ -60,15 +60,15 @@ test('The page of a key draws its days with the limit of a day; what cannot be r
     ['20', `${date}: 200`],
     ['5', expect.stringMatching(/: 50$/)],
   ]);
-  expect(page).toContain('Line: limit 1,000 a day<');
+  expect(page).toContain('Line: limit 1,000 per day<');
   expect(page).toMatch(/<dt>2 days<\/dt><dd>250<.*<dd>200 <small>on/);
   const error = Object.assign(new Error('No'), { name: 'ServiceUnavailableException', $metadata: {} });
   const down = await world.run(
     () => visitor.page('/keys/b'),
     (perform, name) => (/^(GetUsagePlans|Query)Command$/.test(name) ? Promise.reject(error) : perform()),
   );
-  expect(down).toContain('AWS could not be used: No (ServiceUnavailableException). The requests of earlier days');
-  expect(down).toContain('It cannot be read. AWS could not be used: No (ServiceUnavailableException).');
+  expect(down).toContain('The call to AWS failed: No (ServiceUnavailableException). The requests of earlier days');
+  expect(down).toContain('The history cannot be read. The call to AWS failed: No (ServiceUnavailableException).');
   expect(down).toContain('Suspend');
 });
 
@@ -85,7 +85,7 @@ test('The overview draws the days of all keys, asks for them once a minute, and 
 
   for (let at = 0; at < 22; at++) world.records.putUsagePlan(aUsagePlan({ id: `more-${at}` }));
   visitor = await new Visitor(world.target).letIn();
-  expect(await world.run(() => visitor.page('/overview'), count)).toContain('Not all keys');
+  expect(await world.run(() => visitor.page('/overview'), count)).toContain('Incomplete: API Gateway has more keys');
   expect(calls).toBe(4 + 25);
 });
 
@@ -112,7 +112,7 @@ test('The search takes a token to its key, and puts nothing like a token into an
   const search = (q: string) => visitor.post('/keys', { q, plan: 'free', state: '' });
 
   const found = (await search(` ${token} `)).headers.get('Location') ?? '';
-  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=It\\+is\\+of\\+acme\\+.*\\+works\\+`));
+  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=It\\+belongs\\+to\\+acme\\+.*\\+is\\+valid\\+`));
   expect(found).not.toContain(token);
   expect((await search(token.slice(-4))).headers.get('Location')).toContain(`/keys?q=${token.slice(-4)}&plan=free`);
   for (const wrong of [token.slice(0, -1), token.slice(5)]) {
@@ -148,7 +148,7 @@ describe('A form of a key', () => {
     for (const [field, error] of [
       ['name', 'It must be 1 to 100 bytes'],
       ['perMinute', 'It must be a whole number from 1 to'],
-      ['expires', 'It must lie in the future.'],
+      ['expires', 'It must be in the future.'],
     ])
       expect(text).toMatch(new RegExp(`class="error" id="create-${field}-hint">${error}`));
     expect(text).toMatch(/name="perDay"[^>]+value="9"/);
@@ -159,12 +159,12 @@ describe('A form of a key', () => {
     [
       'suspend',
       { for: '1h', reason: 'not paid' },
-      'Refuses a key from the next request on',
+      'Suspend a key, effective from its next request',
       { suspendedByAdmin: true },
     ],
-    ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are refused at once, before their user', {}],
-    ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key goes on with reports/', {}],
-    ['revoke', {}, 'refused for good, with all 2 tokens. Nothing takes this back', { revoked: true }],
+    ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are denied immediately, before the client', {}],
+    ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key keeps reports/', {}],
+    ['revoke', {}, 'with all 2 tokens, are denied permanently. This cannot be undone', { revoked: true }],
   ])('that cuts off a customer asks first: %s', async (name, fields, question, change) => {
     await visitor.create('acme');
     const before = await record();
@@ -217,20 +217,20 @@ describe('A form of a key', () => {
     expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);
     expect(await revoke()).toBe(`acme (${keyId}) is revoked already.`);
     const page = await visitor.page(`/keys/${keyId}`);
-    expect(page).toMatch(/<p>All its tokens are ended\. The key is forgotten after 20/);
+    expect(page).toMatch(/<p>All its tokens are revoked\. The record is deleted after 20/);
     expect(page).not.toMatch(/<form|<meter|reads and changes/);
   });
 
   test('that AWS refuses says so on a page, with what to do', async () => {
     const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
     for (const [request, retryEffect] of [
-      [() => visitor.create('acme'), 'send the form again: it makes another key'],
-      [() => visitor.get('/keys/some-key'), 'do the same again: nothing was changed'],
+      [() => visitor.create('acme'), 'submit the form again: it creates another key'],
+      [() => visitor.get('/keys/some-key'), 'retry: nothing was changed'],
     ] as const) {
       const response = await world.run(request, () => Promise.reject(error));
       expect(response.status).toBe(422);
       expect(await response.text()).toContain(
-        `AWS could not be used: No (ExpiredTokenException). Renew the AWS credentials, and start the command again. It is safe to ${retryEffect}`,
+        `The call to AWS failed: No (ExpiredTokenException). Renew the AWS credentials, and run the command again. It is safe to ${retryEffect}`,
       );
     }
     expect(await names()).toEqual([]);
@@ -241,5 +241,5 @@ test('A key that there is not is said on a page', async () => {
   const response = await visitor.get('/keys/nope');
 
   expect(response.status).toBe(404);
-  expect(await response.text()).toContain('There is no such key. It was revoked, or never made.');
+  expect(await response.text()).toContain('This key does not exist, or its record was deleted.');
 });

@@ -99,7 +99,9 @@ describe('A command', () => {
     before.set(call, () => Promise.reject(new TooManyRequestsException({ message: 'Too many', $metadata: {} })));
     await run(name);
 
-    expect(messages).toEqual([expect.stringMatching(/^It is (done|revoked), .*\(Too many\).* sync /)]);
+    expect(messages).toEqual([
+      expect.stringMatching(/^The (change is in effect|key is revoked).*\(Too many\).* sync /),
+    ]);
     expect(await world.keys()).toMatchObject([change]);
     expect((await listKeys(target)).map(({ applied }) => applied)).toEqual(name === 'revoke' ? [] : [false]);
     await syncLater();
@@ -247,7 +249,7 @@ describe('An edit', () => {
     await editTo({ name: NAME, expires: NEVER });
 
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
-    await expect(editTo({})).rejects.toThrow('Nothing to edit: give --name, --expires, or both.');
+    await expect(editTo({})).rejects.toThrow('Nothing to edit. Pass --name, --expires or both.');
   });
 
   test('of a key that has expired lets it in again, and leaves a suspended one suspended', async () => {
@@ -269,7 +271,7 @@ describe('Two commands at one key', () => {
       results.push(await move());
 
       expect(results).toMatchObject([{ applied: false }, { applied: false }]);
-      const sentence = /^It is done, .* a sync does the rest within six minutes\.$/;
+      const sentence = /^The change is in effect, .* A sync completes it within six minutes\.$/;
       expect(messages).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
       await syncLater();
       expect((await listKeys(target)).map(({ applied }) => applied)).toEqual([true]);

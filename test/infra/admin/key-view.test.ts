@@ -94,7 +94,7 @@ describe('A key is found', () => {
 
     for (const text of ['k1', 'acme pets']) expect(await findUnavailable(text)).toMatchObject({ keyId: 'k1' });
     await expect(findUnavailable('by-hand')).rejects.toThrow(
-      'No record has the id or name by-hand. A key that was just made in API Gateway by hand has no record yet, and needs API Gateway to be found: AWS could not be used: Unavailable ',
+      'No record has the id or name by-hand. API Gateway may have a new key without a record, but could not be queried: The call to AWS failed: Unavailable ',
     );
   });
 });
@@ -130,9 +130,9 @@ test.each(['k1', 'Acme'])(
 );
 
 test.each([
-  ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, made 1970-01-01\), a\d .* …$/],
-  ['that none has', 'Beta Pest', 'There is no key Beta Pest. List the ids with: npm run admin -- keys list'],
-  ['that is empty', ' ', 'There is no key without a name.'],
+  ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, created 1970-01-01\), a\d .* …$/],
+  ['that none has', 'Beta Pest', 'There is no key Beta Pest. To list all keys: npm run admin -- keys list'],
+  ['that is empty', ' ', 'There is no key without an id or name.'],
 ])('A name %s is refused, with what to do', async (_, text, message) => {
   for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
 

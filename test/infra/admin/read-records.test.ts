@@ -102,10 +102,10 @@ describe('a JSON Lines file', () => {
   test.each<[string, string, string | RegExp]>([
     ['broken JSON', '{"petId":1', 'is not valid JSON'],
     ['a float as petId', '{"petId":1.5,"quantity":1,"status":"sold"}', 'petId must be an int64'],
-    ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is not known'],
+    ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is unknown'],
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
-    ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is given twice'],
+    ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is duplicated'],
     ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', 'from 0 to 2147483647, not 1.5'],
   ])('with %s names the line and the fault', async (_, line, text) => {
     const rows = await read(stockEntries, 'c.jsonl', `{"petId":5,"quantity":1,"status":"sold"}\n${line}\n`);
@@ -133,10 +133,10 @@ describe('a JSON Lines file', () => {
   const pet = { id: '1', name: 'Rex', photoUrls: ['https://images.example.com/1.jpg'] };
 
   test.each([
-    ['a status', { status: 'sold' }, 'status comes from the stock entry: leave it out'],
+    ['a status', { status: 'sold' }, 'status belongs to the stock entry: remove it'],
     ['text for a category', { category: 'dogs' }, 'category must be an object, not "dogs"'],
-    ['a tag with more than it has', { tags: [{ id: 1, name: 'a', x: 1 }] }, 'tags.0.x is not known'],
-    ['a field of another name', { constructor: 1 }, 'constructor is not known'],
+    ['a tag with more than it has', { tags: [{ id: 1, name: 'a', x: 1 }] }, 'tags.0.x is unknown'],
+    ['a field of another name', { constructor: 1 }, 'constructor is unknown'],
     ['many faults', { photoUrls: Array(40).fill('x') }, 'photoUrls.4 must be a URL, not "x"; and 35 more'],
   ])('of pets with %s names the fault', async (_, fields, text) => {
     expect(await read(pets, 'd.jsonl', JSON.stringify({ ...pet, ...fields }))).toEqual([fault(1, text)]);
@@ -150,14 +150,14 @@ describe('a JSON Lines file', () => {
 
 test.each([
   ['h.csv', `petId,quantity,status\n"${'x\n'.repeat(MAX_ROW_BYTES)}`, 'Max Record Size'],
-  ['e.jsonl', `[${'{"petId":1},'.repeat(MAX_ROW_BYTES / 8)}`, 'must be one record a line'],
+  ['e.jsonl', `[${'{"petId":1},'.repeat(MAX_ROW_BYTES / 8)}`, 'one record per line'],
 ])('A file that is one endless row is given up: %s', async (name, content, text) => {
   expect(await read(stockEntries, name, content)).toMatchObject([{ fault: expect.stringContaining(text) }]);
 });
 
 test('A file of pets has no other format, and one that is not there is named', async () => {
   await expect(read(pets, 'pets.csv', 'id,name\n')).rejects.toThrow(
-    'Cannot import pets.csv: its name must end in .jsonl',
+    'Cannot import pets.csv: its extension must be .jsonl',
   );
   const reading = Array.fromAsync(
     readRecords({ name: 'none.csv', open: () => createReadStream('none.csv') }, stockEntries),

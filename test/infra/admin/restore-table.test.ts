@@ -145,7 +145,9 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     writeFileSync(file, 'petId,quantity,status\n1,5,sold\n2,5,sold\n3,5,sold\n');
     const options = { dryRun: false, yes: false };
     const unchanged = await itemsOf(live);
-    await expect(importFile(stockEntries, onStage, options, file)).rejects.toThrow('the stage staging? What is');
+    await expect(importFile(stockEntries, onStage, options, file)).rejects.toThrow(
+      'the stage staging? The replaced values',
+    );
     expect(await itemsOf(live)).toEqual(unchanged);
 
     let other: Promise<void> | undefined;
@@ -172,8 +174,8 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     const live = await given('stock', createRequestsTable, { now: [], before: [] });
     copy = await createStockTable(client);
 
-    await expect(restore('stock')).rejects.toThrow(`The table ${copy} is no copy of ${live}.`);
-    await expect(restore('stock', { from: live })).rejects.toThrow('is no copy of');
+    await expect(restore('stock')).rejects.toThrow(`The table ${copy} is not a copy of ${live}.`);
+    await expect(restore('stock', { from: live })).rejects.toThrow('is not a copy of');
   });
 
   describe('of keys', () => {

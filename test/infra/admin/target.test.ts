@@ -17,10 +17,10 @@ describe('A local host', () => {
   test('that is not there: one sentence says what to do', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(find(origin)).rejects.toThrow(
-      `Nothing answers at ${origin}. Start it with npm start, or name another with --url.`,
+      `No server responds at ${origin}. Start it with npm start, or pass its address with --url.`,
     );
     for (const url of ['ftp://localhost:3000', 'local host', ''])
-      await expect(find(url)).rejects.toThrow(`--url ${url} is no address. It must be one such as`);
+      await expect(find(url)).rejects.toThrow(`--url ${url} is not a valid address. Example:`);
   });
 
   test('that stops: the next call ends at once, with the same sentence', async () => {
@@ -31,17 +31,17 @@ describe('A local host', () => {
     await link.close();
 
     for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
-      await expect(call()).rejects.toThrow(`Nothing answers at ${origin}. Start it with npm start,`);
+      await expect(call()).rejects.toThrow(`No server responds at ${origin}. Start it with npm start,`);
     for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
   test.each([
-    ['of another version', 200, { ApiId: 'api' }, 'is no local host of this version'],
+    ['of another version', 200, { ApiId: 'api' }, 'is not a local server of this version'],
     [
       'that refuses strangers',
       403,
       { __type: 'AccessDeniedException', message: 'No' },
-      'from here: No. Run the command',
+      'from this machine: No. Run the command',
     ],
   ])('%s is told apart', async (_, status, body, message) => {
     const server = await ScriptedServer.start(reply(status, body));
@@ -79,7 +79,7 @@ function stackWith(names: readonly string[], ...more: readonly string[]): Promis
 describe('A stage on AWS', () => {
   const { env } = process;
   const hint =
-    'Nothing was started. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there; or leave out --stage.';
+    'Nothing was changed. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there, or omit --stage.';
 
   beforeEach(() => {
     // Nothing that would let the AWS SDK find credentials or a region.

@@ -50,11 +50,11 @@ test('A key has four tokens at most, and one more in its grace', async () => {
   await issueSubject(world, 'open');
   await add('third');
   await add('fourth');
-  await expect(add('fifth')).rejects.toThrow('has 4 tokens, and can have no more. End one first.');
-  await expect(add('third')).rejects.toThrow('has a token third already. Choose another label, or rotate that one.');
+  await expect(add('fifth')).rejects.toThrow('has 4 tokens, the maximum. Revoke one first.');
+  await expect(add('third')).rejects.toThrow('already has a token third. Choose another label, or rotate that token.');
 
   await rotate('main', 60_000);
-  await expect(rotate('app', 60_000)).rejects.toThrow('has 5 tokens');
+  await expect(rotate('app', 60_000)).rejects.toThrow('has 5 valid tokens');
   // It ends the one that is in its grace, which makes room.
   await rotate('main', 0);
   expect(Object.keys((await record())?.tokens ?? {})).toHaveLength(5);
@@ -69,7 +69,7 @@ describe('A token that was never shown', () => {
 
     expect(rotated).toMatchObject({ access: 'read', expires: new Date(until).toISOString() });
     expect(Date.parse(rotated.graceEnds)).toBeLessThanOrEqual(Date.now());
-    await expect(lost.confirmShown()).rejects.toThrow('has replaced or ended this token');
+    await expect(lost.confirmShown()).rejects.toThrow('has replaced or revoked this token');
     expect(await verdictOf(lost)).toBe('denied');
   });
 
@@ -84,8 +84,8 @@ describe('A token that was never shown', () => {
 
 test.each([
   ['rotate', 'rotated'],
-  ['add', 'given another'],
-  ['end', 'ended alone'],
+  ['add', 'extended'],
+  ['end', 'revoked alone'],
 ] as const)('%s changes nothing of a key from the AWS console, and says what to do instead', async (name, what) => {
   world.records.putApiKey(anApiKey({ id: 'by-hand', value: 'a-value-of-twenty-characters' }));
   world.records.putOnPlan('free', 'by-hand');
@@ -93,7 +93,7 @@ test.each([
   const before = { keys: await world.keys(), apiKeys: world.records.apiKeys };
 
   await expect(commands[name](target, 'by-hand')).rejects.toThrow(
-    `its value is its only token, so it cannot be ${what}. Create one with npm run admin -- keys create, and revoke this one`,
+    `Its value is its only token, so it cannot be ${what}. Create a key with npm run admin -- keys create, and revoke this one`,
   );
   expect(before.keys).toMatchObject([{ keyId: 'by-hand' }]);
   expect({ keys: await world.keys(), apiKeys: world.records.apiKeys }).toEqual(before);
@@ -104,10 +104,10 @@ test('A token is found by its handle, whether it works or not', async () => {
   const { key } = await add('reports');
   expect(await findToken(target, ` ${key}\n`)).toMatchObject({ key: { id: 'subject' }, token: { label: 'reports' } });
   expect(await findToken(target, generateToken(subject.recordId))).toMatchObject({ token: null });
-  await expect(findToken(target, `${key}x`)).rejects.toThrow('mistyped, or cut off');
-  await expect(findToken(target, generateToken())).rejects.toThrow('another stage, or its key is gone');
+  await expect(findToken(target, `${key}x`)).rejects.toThrow('mistyped or truncated');
+  await expect(findToken(target, generateToken())).rejects.toThrow('another stage, or its key was deleted');
   await revokeKey(target, subject);
-  await expect(findToken(target, key)).rejects.toThrow('It is of acme (subject), which was revoked.');
+  await expect(findToken(target, key)).rejects.toThrow('It belongs to acme (subject), which was revoked.');
 });
 
 describe('A write whose answer is lost, and that is sent again, is done once:', () => {
@@ -155,7 +155,7 @@ describe('Of a token in its grace and the one that has taken its place', () => {
     const before = await record();
     const ending = endToken(target, 'subject', 'main');
 
-    await expect(ending).rejects.toThrow('The key subject has no token main that works. Name one of these: ');
+    await expect(ending).rejects.toThrow('The key subject has no valid token main. Its tokens: ');
     for (const name of names) await expect(ending).rejects.toThrow(name);
     expect(await record()).toEqual(before);
   });

@@ -109,13 +109,13 @@ test.concurrent.each<[what: string, words: string[], env: Record<string, string 
     'no credentials',
     ['--stage', 'staging'],
     { AWS_ACCESS_KEY_ID: undefined },
-    /With profile default \(AWS_PROFILE is not set\): AWS could not be used: Could not load credentials from any/,
+    /With profile default \(AWS_PROFILE is not set\): The call to AWS failed: Could not load credentials from any/,
   ],
   [
     'a profile without credentials',
     ['--stage', 'staging'],
     { AWS_ACCESS_KEY_ID: undefined, AWS_PROFILE: 'ann' },
-    /^With profile ann: AWS could not be used: .* nothing had begun\.$/,
+    /^With profile ann: The call to AWS failed: .* nothing had begun\.$/,
   ],
   [
     'changes that are in no commit',
