@@ -54,7 +54,7 @@ describe('a number on a page', () => {
     ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
     ['limits', `${batchThrottle.rateLimit} requests per second per key`],
     ['limits', `Production runs ${stages.production.batchConcurrency} concurrently`],
-    ['../guide', `send ${batchThrottle.rateLimit} of these requests a second`],
+    ['../guide', `send ${batchThrottle.rateLimit} of these requests per second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],

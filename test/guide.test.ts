@@ -36,7 +36,7 @@ const deprecated = ofOperations.filter((operation) => operation.deprecated);
 const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
 
 describe('docs/guide.md', () => {
-  test('has the plans of the catalogue, and no other', () => {
+  test('has the plans of the catalog, and no other', () => {
     const expected = planIds.map((plan) => {
       const { title, limits } = plans[plan];
       return limits === 'agreed'
@@ -45,7 +45,7 @@ describe('docs/guide.md', () => {
     });
 
     const first = rows.findIndex(([name]) => name === 'plan') + 2;
-    expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'says', 'such as']]);
+    expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'meaning', 'example']]);
   });
 
   test('has the examples of the OpenAPI document', () => {
@@ -65,7 +65,7 @@ describe('docs/guide.md', () => {
     `(${petStatuses.map((status) => `\`${status}\``).join(', ')})`.replace(/, (?=[^,]+$)/, ' or '),
     `suspended for ${SUSPENSION_MS / 60_000} minutes`,
     `\`limit\` (1 to ${formatNumber(MAX_LIMIT)})`,
-    `less than ${MIN_PACE.bytes / MIN_PACE.withinMs} kB of it a second, before compression, for ${MIN_PACE.withinMs / 1_000} seconds`,
+    `less than ${MIN_PACE.bytes / MIN_PACE.withinMs} kB per second, before compression, for ${MIN_PACE.withinMs / 1_000} seconds`,
     `reads at most ${formatNumber(MAX_READ_FOR_PAGE)} of`,
     `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
     `send ${allowedRequestHeaders.map((name) => `\`${name}\``).join(', ')}`.replace(/, (?=[^,]+$)/, ' and '),
@@ -73,7 +73,7 @@ describe('docs/guide.md', () => {
     `header \`${STABILITY_HEADER}\``,
     ...deprecated.map(({ method, path }) => `\`${method} ${path}\` is deprecated.`),
     ...marked.map(({ method, path, stability }) => `- \`${method} ${path}\`: ${stability}`),
-  ])('says as the code does: %s', (fact) => {
+  ])('matches the code: %s', (fact) => {
     expect(words).toContain(fact);
   });
 });
@@ -82,7 +82,7 @@ describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
   const errors = Object.entries(errorCatalog);
 
-  test('has a section for each error of the catalogue, with its status and message', () => {
+  test('has a section for each error of the catalog, with its status and message', () => {
     const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\* (.+)$/gm)].map(([, ...section]) => section);
 
     expect(sections).toEqual(
@@ -90,14 +90,14 @@ describe('docs/errors.md', () => {
     );
   });
 
-  test('has a row for each that leads to its section, and says when it is sent again', () => {
+  test('has a row for each that leads to its section, and says when to retry it', () => {
     const table = [...page.matchAll(/^\| (\d+) +\| \[`(\w+)`\]\(#(\w+)\) +\| (.+?) +\|$/gm)];
-    const sentAgain = (status: string): string[] =>
+    const retryAfter = (status: string): string[] =>
       table.filter(([, of]) => of === status).map(([, , , , when = '']) => when);
 
     expect(table.map(([, status, code, anchor]) => [status, code, anchor])).toEqual(
       errors.map(([code, { status }]) => [String(status), code, code.toLowerCase()]),
     );
-    expect(new Set([...sentAgain('429'), ...sentAgain('503')])).toEqual(new Set(['after `Retry-After`']));
+    expect(new Set([...retryAfter('429'), ...retryAfter('503')])).toEqual(new Set(['after `Retry-After`']));
   });
 });

@@ -67,7 +67,7 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
   updateInventories: {
     tag: 'Inventory',
     description: `Sets the quantities of up to 25 pets. Each row is an update by itself: the answer says of each what became of it, in
-their order. It counts as one request. See [Many at once](#description/many-at-once).`,
+their order. It counts as one request. See [Batch updates](#description/batch-updates).`,
     body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
     response: 'InventoryUpdateResults',
     responseDescription: 'What became of each row',
