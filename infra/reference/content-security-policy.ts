@@ -1,13 +1,13 @@
 /**
- * What the page may load, and where it may send (Content Security Policy Level 3): nothing but its own files, requests
- * to its own origin and to the API. Styles in place are Scalar's way; scripts in place are none.
+ * The page's permissions (Content Security Policy Level 3): only its own files, requests
+ * to its own origin and to the API. Scalar requires inline styles; inline scripts are blocked.
  *
- * @param connect addresses beside the page's own origin that it may send requests to
+ * @param connect further origins that it may send requests to
  */
 export const contentSecurityPolicy = (...connect: string[]): string =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; ` +
   `connect-src ${["'self'", ...connect].join(' ')}; base-uri 'none'; form-action 'none'`;
 
-/** The policy as a header: `frame-ancestors` works there only; in the page itself browsers complain about it. */
+/** The policy as a header, with `frame-ancestors`, which browsers ignore in the page. */
 export const policyHeader = (...connect: string[]): string =>
   `${contentSecurityPolicy(...connect)}; frame-ancestors 'none'`;

@@ -9,7 +9,7 @@ import { parameters, queryParameters } from './parameters.ts';
 import { errorExamples, sharedResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
 
-/** Where a service can run that the document describes. */
+/** The environments of the service. */
 export const environments = ['local', ...stageNames] as const;
 export type Environment = 'local' | AnyStageName;
 
@@ -17,7 +17,7 @@ export interface DocumentOptions {
   /** Base address of the service, which ends in `/v1`. It may be a token of the CDK. */
   readonly serverUrl: string;
   readonly environment: Environment;
-  /** The API key in the examples of the guide; by default one that everybody sees is none. */
+  /** The API key in the examples of the guide; a placeholder by default. */
   readonly exampleKey?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY
           type: 'http',
           scheme: 'bearer',
           description:
-            'Your API key. It looks like `psk_` and 46 letters and digits; a key that was made by hand can be any 20 to 128 characters.',
+            'Your API key. It looks like `psk_` and 46 letters and digits; a key created manually can be any 20 to 128 characters.',
         },
       },
       schemas,

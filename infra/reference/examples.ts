@@ -10,7 +10,7 @@ import type {
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 
-/** Half a minute before 09:28 UTC: the moment of all examples. */
+/** The time of all examples: 09:27:30 UTC. */
 const NOW = 1_795_253_250_000;
 
 const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
@@ -22,7 +22,7 @@ export const exampleTimes = {
   secondsOfDay: (endOfDay(minuteOf(NOW)) - NOW) / 1_000,
 } as const;
 
-/** Bodies of a request and of answers. Their ids are small enough for JavaScript's numbers. */
+/** Request and response bodies. Their ids fit into JavaScript's numbers. */
 export const examples = {
   updateInventory: { petId: 101, quantity: 7, status: 'available' } satisfies InventoryItemOf<number>,
   getInventory: { petId: 101, quantity: 4, status: 'available' } satisfies InventoryItemOf<number>,

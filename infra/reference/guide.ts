@@ -12,10 +12,10 @@ export interface GuideOptions {
 
 const file = join(import.meta.dirname, '../../docs/guide.md');
 
-/** Where the reference page serves what the guide links to, by its path from there. */
+/** Paths on the reference page of the files that the guide links to, by their path from the guide. */
 export const PAGES = { 'errors.md': '/errors', '../shared/client/README.md': '/typescript-client' } as const;
 
-/** A link to a file beside the guide, or within it; its text, path and anchor. */
+/** A link to a file next to the guide, or within it: its text, path and anchor. */
 const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;
 
 /**
@@ -42,8 +42,8 @@ function pageLink(text: string, path: string, anchor: string): string {
 
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** When `GET /pets/{petId}` was deprecated and may go, for people. */
+/** When `GET /pets/{petId}` was deprecated and may be removed, as text. */
 export function deprecationText({ deprecatedAt, sunsetAt }: StageSettings['petDeprecation']): string {
   const [since, until] = [deprecatedAt, sunsetAt].map((time) => date.format(new Date(time)));
-  return `deprecated since ${since}, and may be gone from ${until} on`;
+  return `deprecated since ${since}, and may be removed from ${until}`;
 }

@@ -14,7 +14,7 @@ const header = (description: string, example: number | string | undefined): Head
   example,
 });
 
-/** A header that an answer may lack: the gateway has made it, or it has nothing to say. */
+/** An optional header: responses of the gateway and responses without a value for it lack it. */
 const optional = (...[description, example]: Parameters<typeof header>): HeaderObject => ({
   ...header(description, example),
   required: false,
@@ -24,24 +24,24 @@ const { perMinute, perDay } = plans.free.limits;
 const { minuteEnds, secondsOfMinute, secondsOfDay } = exampleTimes;
 
 const limits = {
-  'X-RateLimit-Limit': header('Requests in the window (UTC minute or day) that has the least left', perMinute),
-  'X-RateLimit-Remaining': header('Requests left in that window', perMinute - 1),
-  'X-RateLimit-Reset': header('When that window ends, in Unix seconds', minuteEnds),
+  'X-RateLimit-Limit': header('Limit of the window (minute or day) with the lowest remaining quota', perMinute),
+  'X-RateLimit-Remaining': header('Remaining quota of that window', perMinute - 1),
+  'X-RateLimit-Reset': header('End of that window, in Unix seconds', minuteEnds),
   'RateLimit-Policy': optional(
     'Both windows: their quotas `q`, and their lengths `w` in seconds (IETF draft-ietf-httpapi-ratelimit-headers-11)',
     `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
   ),
   RateLimit: optional(
-    'What remains `r` of both windows, and in how many seconds `t` the quota of each is there again',
+    'Remaining quota `r` of both windows, and seconds `t` until each resets',
     `"minute";r=${perMinute - 1};t=${secondsOfMinute}, "day";r=${perDay - 1};t=${secondsOfDay}`,
   ),
 } as const satisfies Record<keyof typeof limitHeaders, HeaderObject>;
 
-/** Headers of every answer, of the functions and of the gateway. */
+/** Headers of every response, of the functions and of the gateway. */
 const ofEveryResponse = {
   ...limits,
   'x-amzn-RequestId': header(
-    'Names the request: say it when you report a problem',
+    'Request id: include it when you report a problem',
     '8e03978e-40d5-43dd-bc93-6894a57f9324',
   ),
 };
@@ -50,29 +50,29 @@ const { deprecatedAt, sunsetAt } = stages.production.petDeprecation;
 const page = 'https://pets.example.com';
 const deprecation = deprecationHeaders({ deprecatedAt: new Date(deprecatedAt), sunsetAt: new Date(sunsetAt), page });
 
-/** Every header that a client goes by, by its name in the document; not those of HTTP, CORS and transport security. */
+/** Every header for clients, by its name in the document; without those of HTTP, CORS and transport security. */
 export const headers = {
   ...ofEveryResponse,
-  ETag: header('The version of the stock entry: for `If-Match`', '"mX0aVbq3Zk1T"'),
+  ETag: header('Version of the stock entry, for `If-Match`', '"mX0aVbq3Zk1T"'),
   ReadETag: optional(
-    'Names this answer: sent as `If-None-Match`, it makes the answer 304 as long as nothing has changed',
+    'Version of this response: as `If-None-Match` it makes an unchanged resource return 304',
     'W/"kEr0qOdpC3nZBvVx"',
   ),
   NextPage: optional(
-    'Where the next page is. It is absent on the last page, and where no `limit` was given.',
+    'URL of the next page. Absent on the last page, and without `limit`.',
     `</v1/inventory?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`,
   ),
   HelpPage: optional(
-    'Where to read about the error (RFC 8288), where there is such a page; for a deprecated operation also about that',
+    'Documentation of the error (RFC 8288), if the service has that page; for a deprecated operation also of the deprecation',
     helpLink(page, 'PET_NOT_FOUND'),
   ),
-  DeprecationPages: optional('Where to read about the deprecation and the sunset', deprecation['Link']),
-  Deprecation: optional('Since when the operation is deprecated (RFC 9745)', deprecation['Deprecation']),
-  Sunset: optional('When the operation may go (RFC 8594)', deprecation['Sunset']),
+  DeprecationPages: optional('Documentation of the deprecation and the sunset', deprecation['Link']),
+  Deprecation: optional('Date of the deprecation (RFC 9745)', deprecation['Deprecation']),
+  Sunset: optional('Earliest date of removal (RFC 8594)', deprecation['Sunset']),
   [STABILITY_HEADER]: optional('The stability mark of the operation', operations.updateInventory.stability),
-  'Retry-After': header('Seconds to wait before the next try', secondsOfMinute),
+  'Retry-After': header('Seconds to wait before the next attempt', secondsOfMinute),
   'WWW-Authenticate': header(
-    'How to authenticate, and `error="invalid_token"` where a key was sent (RFC 6750)',
+    'How to authenticate, with `error="invalid_token"` if a key was sent (RFC 6750)',
     challenges.API_KEY_INVALID,
   ),
   Allow: header('Methods of the path', 'GET, HEAD, PATCH, OPTIONS'),
@@ -80,7 +80,7 @@ export const headers = {
 
 export type HeaderComponent = keyof typeof headers;
 
-/** Headers that mean one thing here, another there. */
+/** Headers whose description depends on the response. */
 const sharedNames: Partial<Record<HeaderComponent, string>> = {
   NextPage: 'Link',
   DeprecationPages: 'Link',
@@ -88,7 +88,7 @@ const sharedNames: Partial<Record<HeaderComponent, string>> = {
   ReadETag: 'ETag',
 };
 
-/** The headers of an answer: those of every one, and these. */
+/** The headers of a response: the common ones, and these. */
 export function headersOf(own: readonly HeaderComponent[]): HeadersObject {
   const all = [
     ...Object.keys(ofEveryResponse).map((name) => [name, name]),

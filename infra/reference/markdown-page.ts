@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
 
-/** Gives each heading its text as the anchor, with hyphens for spaces. */
+/** Sets each heading's text as its anchor, with hyphens for spaces. */
 const marked = new Marked({
   renderer: {
     heading({ tokens, depth, text }) {

@@ -12,30 +12,30 @@ import { type SchemaName, schemaRef } from './schemas.ts';
 
 type Deprecation = StageSettings['petDeprecation'];
 
-/** What the document says of an operation beside the contract. */
+/** The document's texts about an operation that the contract does not have. */
 interface Presentation {
   readonly tag: TagName;
   readonly description: string;
-  /** Beside those of the query. */
+  /** In addition to query parameters. */
   readonly parameters?: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
   readonly response: SchemaName;
   readonly responseDescription: string;
-  /** Headers of the answer that the operation's errors do not have. */
+  /** Headers of successful responses only. */
   readonly responseHeaders?: readonly HeaderComponent[];
 }
 
 export const tags = {
-  Inventory: 'Stock levels: how many of each pet there are.',
-  Keys: 'The key that asks.',
+  Inventory: 'Stock levels of the pets.',
+  Keys: 'The key of the request.',
   Orders: 'Orders for pets.',
   Pets: 'The pets themselves.',
 } as const;
 
 type TagName = keyof typeof tags;
 
-const LIST_DESCRIPTION = `Without parameters the answer is the whole list, however long, streamed as it is read. With \`limit\` it is a page,
-whose \`Link\` header leads to the next. With \`Accept-Encoding: gzip\` it comes compressed, a tenth of its size. See [Lists](#description/lists).`;
+const LIST_DESCRIPTION = `Without parameters the response is the complete list, streamed as it is read. With \`limit\` it is one page,
+whose \`Link\` header has the URL of the next. \`Accept-Encoding: gzip\` compresses it to a tenth of its size. See [Lists](#description/lists).`;
 
 const presentations: Record<OperationId, Presentation> = {
   listInventory: {
@@ -48,7 +48,7 @@ const presentations: Record<OperationId, Presentation> = {
   },
   getInventory: {
     tag: 'Inventory',
-    description: `The stock entry of one pet as it is now, with the \`ETag\` that an update or an adjustment may name in \`If-Match\`.`,
+    description: `The current stock entry of one pet, with the \`ETag\` for the \`If-Match\` of an update or an adjustment.`,
     parameters: ['PetId', 'IfNoneMatch'],
     response: 'InventoryItem',
     responseDescription: 'The entry',
@@ -56,8 +56,8 @@ const presentations: Record<OperationId, Presentation> = {
   },
   updateInventory: {
     tag: 'Inventory',
-    description: `Sets the quantity of one pet: for new arrivals, returns or manual adjustments. Its status stays as it is.
-Setting the same quantity twice is safe. See [Safe updates](#description/safe-updates) for several clients at work on one pet.`,
+    description: `Sets the quantity of one pet: for new arrivals, returns or manual adjustments. Its status does not change.
+Setting the same quantity twice is safe. See [Safe updates](#description/safe-updates) for concurrent updates of one pet.`,
     parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
     body: { schema: 'InventoryUpdate', example: { quantity: examples.updateInventory.quantity } },
     response: 'InventoryItem',
@@ -66,26 +66,27 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
   },
   updateInventories: {
     tag: 'Inventory',
-    description: `Sets the quantities of up to 25 pets. Each row is an update by itself: the answer says of each what became of it, in
+    description: `Sets the quantities of up to 25 pets. Each row is a separate update: the response has the result of each, in
 their order. It counts as one request. See [Batch updates](#description/batch-updates).`,
     body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
     response: 'InventoryUpdateResults',
-    responseDescription: 'What became of each row',
+    responseDescription: 'The result of each row',
   },
   adjustInventory: {
     tag: 'Inventory',
-    description: `Adds to the quantity of one pet, or takes from it: for what is sold, returned or arrives. It never goes below 0.
-Send an \`Idempotency-Key\`, as an adjustment that is sent twice counts twice. See [Safe updates](#description/safe-updates).`,
+    description: `Adds to the quantity of one pet, or subtracts from it: for sales, returns and arrivals. The quantity never falls below 0.
+Send an \`Idempotency-Key\`: without one, a retried adjustment is applied twice. See [Safe updates](#description/safe-updates).`,
     parameters: ['PetId', 'IfMatch', 'IdempotencyKey'],
     body: { schema: 'InventoryAdjustment', example: { by: -1 } },
     response: 'InventoryItem',
-    responseDescription: 'The entry; with an `Idempotency-Key` as it is by now, which may hold later changes too',
+    responseDescription:
+      'The entry; a retry with the same `Idempotency-Key` returns the current entry, with later changes',
     responseHeaders: ['ETag'],
   },
   getPet: {
     tag: 'Pets',
-    description: `What a pet is called, its kind, pictures and tags. Its status is that of its stock entry. There is nothing instead,
-but for the status: \`GET /inventory/{petId}\` has it.`,
+    description: `Name, kind, pictures and tags of a pet, and the status of its stock entry. Only the status has a replacement:
+\`GET /inventory/{petId}\`.`,
     parameters: ['PetId', 'IfNoneMatch'],
     response: 'Pet',
     responseDescription: 'The pet',
@@ -101,14 +102,14 @@ but for the status: \`GET /inventory/{petId}\` has it.`,
   },
   getKey: {
     tag: 'Keys',
-    description: `Plan, access, limits and end of the key that asks, and which of its tokens that is. It counts as a request, and the
-numbers are those after it.`,
+    description: `Plan, access, limits and expiry of the request's key, and the name of its token. The call counts as a request, and the
+numbers include it.`,
     response: 'KeyDetails',
     responseDescription: 'The key',
   },
 };
 
-/** Every operation of the interface, by path and method. The guide says in a sentence what HEAD does. */
+/** Every operation, by path and method. HEAD is documented in the guide alone. */
 export function paths(deprecation: Deprecation): PathsObject {
   const result: PathsObject = {};
   for (const id of operationIds) {
@@ -138,7 +139,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     ...(operation.deprecated && {
       description: `${description} See [Deprecations](#description/deprecations): the operation is ${deprecationText(deprecation)}.`,
       deprecated: true,
-      // How tools that compare versions of an interface know that an operation may go.
+      // For tools that compare versions of an API.
       'x-sunset': deprecation.sunsetAt.slice(0, 'YYYY-MM-DD'.length),
     }),
     'x-stability': operation.stability,
@@ -150,7 +151,7 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     responses: {
       200: { description: responseDescription, headers, content: json(response, examples[id]) },
       ...(parameters.includes('IfNoneMatch') && {
-        304: { description: 'Nothing has changed since the answer that `If-None-Match` names', headers },
+        304: { description: 'Unchanged since the response with the `ETag` in `If-None-Match`', headers },
       }),
       ...errorResponses(operation, headersOfFunction(id)),
     },
@@ -161,7 +162,7 @@ const json = (schema: SchemaName, example: unknown): ContentObject => ({
   'application/json': { schema: schemaRef(schema), examples: { [schema]: { value: example } } },
 });
 
-/** Headers of every answer of the operation's function. */
+/** Headers of every response of the operation's function. */
 function headersOfFunction(id: OperationId): HeaderComponent[] {
   const { stability, deprecated }: Operation = operations[id];
   return [

@@ -12,7 +12,7 @@ const siteDirectory = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
 /**
- * Scalar's build for browsers: ES modules, of which a visitor loads what they look at. All that they need is bundled in
+ * Scalar's build for browsers: ES modules, loaded on demand. Their dependencies are bundled in
  * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package
  * in the place of each. A Scalar with a new dependency needs a new line there.
  */
@@ -22,7 +22,7 @@ const SCALAR_ENTRY = 'standalone.esm.js';
 /** A file of the reference page. */
 export interface PageFile {
   readonly contentType: string;
-  /** Whether its path changes with its content, so that caches may keep it. */
+  /** Whether its path changes with its content, for caches. */
   readonly immutable: boolean;
   read(): Buffer;
 }
@@ -34,13 +34,13 @@ export interface PageOptions {
   /** Base address of the service, which ends in its version. It may be a token of the CDK. */
   readonly serverUrl: string;
   readonly environment: Environment;
-  /** A key that everybody may know: it is filled in for the reader, and stands in the examples. */
+  /** A public key: prefilled for the reader, and used in the examples. */
   readonly demoKey?: string;
 }
 
 /**
  * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the
- * licence of Scalar, and assets. Each is made or read when it is wanted.
+ * license of Scalar, and assets. Each is made or read on demand.
  */
 export function pageFiles(options: PageOptions): PageFiles {
   const { serverUrl, environment, demoKey } = options;
@@ -61,9 +61,9 @@ const rendered = (path: string, render: () => string) => fileAt(path, false, () 
 
 const indexHtml = (): string => readFileSync(join(import.meta.dirname, 'index.html'), 'utf8');
 
-/** A page, for where it is served. All that is in it comes from its own origin; the API alone may be elsewhere. */
+/** A page with its policy. It loads all from its own origin; only the API may have another. */
 function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: PageOptions): string {
-  // The slash lets the page call what is below the address, and nothing else on that host (CSP Level 3 §6.7.2.7).
+  // The slash restricts requests to paths below the address (CSP Level 3 §6.7.2.7).
   const policy = contentSecurityPolicy(`${serverUrl}/`);
   const settings = JSON.stringify({ demoKey }).replaceAll('<', String.raw`\u003c`);
   return html
@@ -73,8 +73,8 @@ function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: P
 }
 
 /**
- * The files that are the same wherever the page is served, and the folder of their paths. It is named after their
- * content, so that a new release never meets old files.
+ * The files that do not depend on the environment, and the directory of their paths. It is named after their
+ * content, so a new release never loads old files.
  */
 let assets: { readonly directory: string; readonly files: PageFiles } | undefined;
 
@@ -83,7 +83,7 @@ function findAssets(): NonNullable<typeof assets> {
   const chunks = readdirSync(join(scalarDirectory, 'chunks')).filter((name) => name.endsWith('.js'));
   const scalar = [SCALAR_ENTRY, ...chunks.map((name) => `chunks/${name}`)];
   const digest = createHash('sha256');
-  // The names of the chunks have their own hashes, and the entry has those names.
+  // Chunk names contain hashes, and the entry contains those names.
   for (const path of [...own.map(([, file]) => file).toSorted(), join(scalarDirectory, SCALAR_ENTRY)]) {
     digest.update(readFileSync(path));
   }
@@ -96,7 +96,7 @@ function findAssets(): NonNullable<typeof assets> {
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
-  // A page by its address.
+  // A page by its path.
   '': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -118,7 +118,7 @@ const COPYRIGHT = 'Copyright (c) 2023-present Scalar';
 
 const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'), homepage: v.string() });
 
-/** The licence notice of Scalar, with the text of our own MIT licence. @throws Error if Scalar has another licence */
+/** The license notice of Scalar, with the text of our own MIT license. @throws Error if Scalar has another license */
 function scalarLicense(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(scalarDirectory, '../../package.json'), 'utf8'));
   const { version, homepage } = v.parse(packageSchema, manifest);

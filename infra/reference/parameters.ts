@@ -13,7 +13,7 @@ import { int64, schemaOf } from './schemas.ts';
 const TAG = String.raw`(W/)?"[!#-~]*"`;
 const TAGS = String.raw`^(\*|${TAG}(, ?${TAG}){0,19})$`;
 
-/** An example that the try-it sends only if the reader ticks it: a first PATCH with an `If-Match` would be refused. */
+/** An example that the try-it form sends only if selected: a first PATCH with its `If-Match` would fail. */
 const unlessTicked = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
 /** Every parameter of a path or in a header, by its name in the document. */
@@ -29,8 +29,7 @@ export const parameters = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description:
-      'The `ETag` of an earlier answer, or several: where this one would be the same, it is 304 without a body.',
+    description: 'The `ETag` of an earlier response, or several: an unchanged resource returns 304 without a body.',
     schema: { type: 'string', pattern: TAGS, maxLength: 2_000 },
     ...unlessTicked('W/"kEr0qOdpC3nZBvVx"'),
   },
@@ -38,14 +37,14 @@ export const parameters = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` of the version that the update is meant for, or several; `*` stands for any. If the entry has changed since, the answer is 412 and nothing is done.',
+      'The `ETag` of the version to update, or several; `*` matches any. If the entry has changed since, the response is 412 and nothing is written.',
     schema: { type: 'string', pattern: TAGS, maxLength: 2_000 },
     ...unlessTicked('"mX0aVbq3Zk1T"'),
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: `Made anew for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same answer, an adjustment the entry as it is by then.`,
+    description: `A new one for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same answer, an adjustment the entry as it is by then.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN, maxLength: MAX_HEADER_LENGTH },
     ...unlessTicked('"8e03978e-40d5-43dd-bc93-6894a57f9324"'),
   },
@@ -67,7 +66,7 @@ const ofQuery = new Map<unknown, readonly [string, unknown]>([
   [petIdsSchema, ['PetIds', [101, 103]]],
 ]);
 
-/** The query parameters of an operation as the contract has them, each with its name in the document. */
+/** The query parameters of an operation, each with its name in the document. */
 export function queryParameters(id: OperationId): [string, ParameterObject][] {
   const { query }: Operation = operations[id];
   return Object.entries(query ?? {}).map(([name, contract]) => {

@@ -6,10 +6,10 @@ import { PAGES } from './guide.ts';
 import { type HeaderComponent, headersOf } from './headers.ts';
 import { errorSchema } from './schemas.ts';
 
-/** Statuses that only the gateway answers with, and so in one way for all operations. */
+/** Statuses that only the gateway returns, the same for all operations. */
 const gatewayStatuses = new Set([401, 403, 502, 504]);
 
-/** Headers that answers with a status have. */
+/** Headers of responses, by status. */
 const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
   401: ['WWW-Authenticate'],
   409: ['ETag'],
@@ -22,19 +22,19 @@ const ofStatus: Readonly<Record<number, readonly HeaderComponent[]>> = {
 const all: readonly Operation[] = Object.values(operations);
 const ofOperations = new Set<ErrorCode>([...everyOperationErrors, ...all.flatMap(({ errors }) => errors)]);
 
-/** The Error body with each code that an operation can answer with. */
+/** The Error body of each code that an operation can return. */
 export const errorExamples: Readonly<Record<string, ExampleObject>> = Object.fromEntries(
   [...ofOperations].map((code) => [code, { value: new ServiceError(code).body }]),
 );
 
-/** The error answers that are the same for all operations, by their names in the document. */
+/** The error responses that are the same for all operations, by their names in the document. */
 export const sharedResponses: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   [...byStatus(everyOperationErrors)]
     .filter(([status]) => gatewayStatuses.has(status))
     .map(([status, codes]) => [nameOf(status), errorResponse(status, codes)]),
 );
 
-/** The error answers of an operation by status. @param own headers that the answers of its function have */
+/** The error responses of an operation by status. @param own headers of its function's responses */
 export function errorResponses(
   { errors }: Operation,
   own: readonly HeaderComponent[],
@@ -67,7 +67,7 @@ function errorResponse(
   };
 }
 
-/** In Markdown, where `<API_KEY>` would be taken for a tag. */
+/** In Markdown, which would parse `<API_KEY>` as a tag. */
 function codeAndMessage(code: ErrorCode): string {
   return `[\`${code}\`](${PAGES['errors.md']}#${code}): ${errorCatalog[code].message.replaceAll('<', '\\<')}`;
 }

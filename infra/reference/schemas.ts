@@ -15,7 +15,7 @@ import { int64Schema } from '../../shared/contract/int64.ts';
 import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
 import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
 
-/** Schemas that have a name in the document, by which others refer to them. */
+/** Schemas with a name in the document, for references. */
 const named = new Map<unknown, string>([
   [petStatusSchema, 'PetStatus'],
   [orderStatusSchema, 'OrderStatus'],
@@ -28,13 +28,13 @@ const [int64Text, int64Guard] = int64Schema.pipe;
 /** A reference to a schema among the document's components. */
 export const schemaRef = (name: string): SchemaObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** Its format bounds it. As numbers, its bounds would lose digits in JavaScript. */
+/** Bounded by its format. As JavaScript numbers, its bounds would lose digits. */
 export const int64: SchemaObject = { type: 'integer', format: 'int64' };
 
 /**
- * A schema that validates at run time, as OpenAPI has it: JSON Schema 2020-12.
+ * A schema that validates at run time, as JSON Schema 2020-12 for OpenAPI.
  *
- * @throws Error where JSON Schema cannot say the same
+ * @throws Error if JSON Schema cannot express it
  */
 export function schemaOf(schema: v.GenericSchema): SchemaObject {
   const { $schema: _, ...converted } = toJsonSchema(schema, {
@@ -47,19 +47,19 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
     overrideAction,
   });
   if (isOfOpenApi(converted)) return converted;
-  throw new Error('A schema of the contract cannot be put in OpenAPI');
+  throw new Error('A schema of the contract cannot be expressed in OpenAPI');
 }
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (valibotAction === int64Guard || valibotAction.type === 'check_items') return jsonSchema;
-  // This check says of a list that its items differ; of a time, that its day exists, as a date-time does.
+  // For a list this check means unique items; for a time, an existing day, which `date-time` implies.
   if (valibotAction.type === 'check')
     return jsonSchema.type === 'array' ? { ...jsonSchema, uniqueItems: true } : jsonSchema;
   // All plain integers of the contract have bounds within int32.
   return valibotAction.type === 'integer' ? { ...jsonSchema, format: 'int32' } : undefined;
 };
 
-/** The converter's type is that of draft-07, which knows schemas that are just `true`; it never writes those. */
+/** The converter's type is that of draft-07, which allows `true` as a schema; it never returns that. */
 const isOfOpenApi = (schema: object): schema is SchemaObject => 'type' in schema || '$ref' in schema;
 
 const listOf = (name: string, description: string): SchemaObject => ({
@@ -68,19 +68,19 @@ const listOf = (name: string, description: string): SchemaObject => ({
   description,
 });
 
-/** Every shape that a request or an answer can have, by its name in the document. */
+/** Every schema of a request or response body, by its name in the document. */
 export const schemas = {
   InventoryItem: { description: 'Stock level of one pet', ...schemaOf(inventoryItemSchema) },
   InventoryList: listOf('InventoryItem', 'Stock levels, ascending by petId'),
-  InventoryUpdate: { description: 'What is set. Null takes optional fields away', ...schemaOf(inventoryUpdateSchema) },
-  InventoryAdjustment: { description: 'What an adjustment adds', ...schemaOf(inventoryAdjustmentSchema) },
+  InventoryUpdate: { description: 'Fields to set. Null removes optional fields', ...schemaOf(inventoryUpdateSchema) },
+  InventoryAdjustment: { description: 'An adjustment of the quantity', ...schemaOf(inventoryAdjustmentSchema) },
   InventoryUpdates: { description: 'Updates of different pets', ...schemaOf(inventoryUpdatesSchema) },
   InventoryUpdateResults: {
-    ...listOf('InventoryUpdateResult', 'What became of each row, in the order of the rows'),
+    ...listOf('InventoryUpdateResult', 'The result of each row, in the order of the rows'),
     maxItems: MAX_UPDATES,
   },
   InventoryUpdateResult: {
-    description: 'What became of one row: the entry with its ETag, or the error that an update of it alone would get',
+    description: 'Result of one row: the entry with its ETag, or the error that a single update would return',
     type: 'object',
     properties: {
       petId: int64,
@@ -88,36 +88,36 @@ export const schemas = {
         type: 'integer',
         format: 'int32',
         enum: [200, 404, 412, 500, 503],
-        description: 'As of an update of it alone',
+        description: 'The status that a single update would return',
       },
-      etag: { type: 'string', description: 'The version of the entry: for the next `ifMatch` (status 200)' },
+      etag: { type: 'string', description: 'Version of the entry, for the next `ifMatch` (status 200)' },
       item: schemaRef('InventoryItem'),
       error: schemaRef('Error'),
     },
     required: ['petId', 'status'],
     additionalProperties: false,
   },
-  // What refers to these describes them: the page shows both descriptions.
+  // Described by their references: the page shows both descriptions.
   PetStatus: schemaOf(petStatusSchema),
   PetCategory: schemaOf(petCategorySchema),
   PetTag: { description: 'A label of a pet', ...schemaOf(petTagSchema) },
   Pet: { description: 'A pet, with the status of its stock entry', ...schemaOf(petSchema) },
   Order: { description: 'An order for a pet', ...schemaOf(orderSchema) },
-  KeyDetails: { description: 'What a key may do, and how much of it is left', ...schemaOf(keyDetailsSchema) },
+  KeyDetails: { description: 'Access, limits and remaining quota of a key', ...schemaOf(keyDetailsSchema) },
   OrderList: listOf('Order', 'Orders, ascending by id'),
   OrderStatus: schemaOf(orderStatusSchema),
   Error: {
-    description: 'Body of every answer that is an error',
+    description: 'Body of every error response',
     type: 'object',
     properties: {
       code: {
         type: 'string',
         enum: Object.keys(errorCatalog),
-        description: 'Machine-readable error code: what a program goes by',
+        description: 'Machine-readable error code',
       },
       message: {
         type: 'string',
-        description: 'Human-readable description, one line; its words may change',
+        description: 'Human-readable description, one line; its wording may change',
       },
       status: { type: 'integer', format: 'int32', description: 'The HTTP status code' },
     },
@@ -128,7 +128,7 @@ export const schemas = {
 
 export type SchemaName = keyof typeof schemas;
 
-/** The Error body of a status, which can have these codes only. */
+/** The Error body of a status, restricted to these codes. */
 export const errorSchema = (status: number, codes: readonly ErrorCode[]): SchemaObject => ({
   allOf: [
     schemaRef('Error'),

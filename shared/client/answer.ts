@@ -6,25 +6,25 @@ export type InventoryUpdateResult = InventoryUpdateResultOf<bigint>;
 export type Order = OrderOf<bigint>;
 export type Pet = PetOf<bigint>;
 
-/** What is left of the limits of the API key, in the window (minute or day) that has the least left. */
+/** Limit and remaining quota of the API key, in the window (minute or day) with the lowest remaining quota. */
 export interface Limits {
   /** Requests in the window. */
   readonly limit: number;
   readonly remaining: number;
-  /** When it ends, to the second. */
+  /** End of the window, to the second. */
   readonly reset: Date;
 }
 
-/** A good answer of the service. */
+/** A successful response of the service. */
 export interface Answer<T> {
   readonly data: T;
-  /** Undefined where the answer does not say. */
+  /** Undefined if the response has no such headers. */
   readonly limits: Limits | undefined;
   /** For questions to the admin of the service. */
   readonly requestId: string | undefined;
-  /** Names this state of what was answered: give it as `ifMatch` to an update that must not overwrite a later one. */
+  /** Version of the resource: pass it as `ifMatch` to an update that must not overwrite a later version. */
   readonly etag: string | undefined;
-  /** The answer itself, for its other headers. Its body is read already. */
+  /** The response itself, for its other headers. Its body has been read. */
   readonly response: Response;
 }
 

@@ -7,40 +7,38 @@ import { RequestSender } from './request-sender.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** A pet's number: a bigint, or a number where that is exact. */
+/** A pet's id: a bigint, or a number if that is exact. */
 export type PetId = bigint | number;
 
-/** What an update sets: null takes an optional field away. */
+/** Fields of an update. Null removes an optional field. */
 export type InventoryUpdate = InventoryUpdateOf<bigint>;
 
-/** One of the updates that {@link InventoryClient.updateInventories} sends together. */
+/** One row of {@link InventoryClient.updateInventories}. */
 export interface InventoryUpdateRow extends InventoryUpdate {
   readonly petId: PetId;
-  /** Update only where the entry still has this ETag; the row gets status 412 otherwise. */
+  /** Update only if the entry still has this ETag; else the row has status 412. */
   readonly ifMatch?: string | undefined;
 }
 
 /**
  * Client of the Pet Store Inventory Service.
  *
- * A request that failed and may succeed later is repeated, with exponential backoff and no sooner than `Retry-After`
- * says. What fails for good throws an ApiError where the service has answered, and a ConnectionError where it has not.
+ * Retries transient failures with exponential backoff, and waits at least for `Retry-After`. Permanent failures throw
+ * an ApiError if the service returned an error, else a ConnectionError.
  */
 export class InventoryClient {
   readonly #baseUrl: string;
   readonly #authorization: string;
   readonly #sender: RequestSender;
 
-  /** @throws TypeError where the address, the key or `concurrency` cannot be one; it does not show the key */
+  /** @throws TypeError for an invalid URL, key or `concurrency`; it does not contain the key */
   constructor(options: InventoryClientOptions) {
     this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
     if (!/^https?:\/\/[^\s?#@]+$/.test(this.#baseUrl))
-      throw new TypeError(
-        'baseUrl must be an address such as https://example.com/v1, without user, query and fragment',
-      );
-    // The platform's own words about a bad header would show the key.
+      throw new TypeError('baseUrl must be a URL such as https://example.com/v1, without user, query and fragment');
+    // The platform's message about an invalid header would contain the key.
     if (!/^[\x21-\x7e]+$/.test(options.apiKey ?? ''))
-      throw new TypeError('apiKey is missing, or has a character that no key has, such as a space');
+      throw new TypeError('apiKey is missing, or has an invalid character, such as a space');
     this.#authorization = `Bearer ${options.apiKey}`;
     this.#sender = new RequestSender(options);
   }
@@ -55,12 +53,12 @@ export class InventoryClient {
     return this.#page('/inventory', options);
   }
 
-  /** The stock of up to 100 pets as it is now, ascending by `petId`; those without an entry are left out. */
+  /** The current stock of up to 100 pets, ascending by `petId`; pets without an entry are omitted. */
   async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<Answer<readonly InventoryItem[]>> {
     return this.#call(`/inventory?petId=${petIds.map(exactPetId).join(',')}`, options);
   }
 
-  /** The stock of one pet as it is now, with the ETag for `ifMatch`. Experimental. */
+  /** The current stock of one pet, with the ETag for `ifMatch`. Experimental. */
   async getInventory(petId: PetId, options: CallOptions = {}): Promise<Answer<InventoryItem>> {
     return this.#call(`/inventory/${exactPetId(petId)}`, options);
   }
@@ -76,17 +74,17 @@ export class InventoryClient {
   }
 
   /**
-   * Adds to the stock quantity of one pet, or takes from it where `by` is below 0; ApiError with the code
-   * `INSUFFICIENT_STOCK` where there is less. Experimental.
+   * Adds to the stock quantity of one pet, or subtracts if `by` is negative; ApiError with the code
+   * `INSUFFICIENT_STOCK` if it would fall below 0. Experimental.
    */
   async adjustInventory(petId: PetId, by: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
     return this.#change('POST', `/inventory/${exactPetId(petId)}/adjustments`, { by }, options);
   }
 
   /**
-   * Sets the stock quantities of up to 25 pets, each by itself: the answer has what became of each row, in their order.
-   * Where an answer was lost, the request is repeated without an `Idempotency-Key`: a row with `ifMatch` may get 412
-   * though it was done, and one without it replaces what others set in between. Experimental.
+   * Sets the stock quantities of up to 25 pets independently. The response has the result of each row, in order.
+   * After a lost response the request is retried without an `Idempotency-Key`: a row with `ifMatch` may return 412
+   * although it was applied, and one without it overwrites changes made in between. Experimental.
    */
   async updateInventories(
     rows: readonly InventoryUpdateRow[],
@@ -97,7 +95,7 @@ export class InventoryClient {
     return this.#call('/inventory', options, { method: 'PATCH', headers: JSON_TYPE, body: `[${texts.join(',')}]` });
   }
 
-  /** One pet. @deprecated as the operation is: the `Sunset` header of the answer says until when it is there */
+  /** One pet. @deprecated as the operation: the `Sunset` header of the response has its earliest removal */
   async getPet(petId: PetId, options: CallOptions = {}): Promise<Answer<Pet>> {
     return this.#call(`/pets/${exactPetId(petId)}`, options);
   }
@@ -112,7 +110,7 @@ export class InventoryClient {
     return this.#page('/store/orders', options);
   }
 
-  /** Plan, limits and end of this key; the request counts. Experimental. */
+  /** Plan, limits and expiry of this key; the request counts. Experimental. */
   key(options: CallOptions = {}): Promise<Answer<KeyDetails>> {
     return this.#call('/key', options);
   }
@@ -150,7 +148,7 @@ export class InventoryClient {
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
     try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is what the interface promises
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is the contract's type
       return { data: parseResponse(text) as T, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
       throw new ConnectionError('unreadable', `${init.method ?? 'GET'} ${url}`, error);
@@ -164,18 +162,16 @@ function nextCursor(link: string | null): string | undefined {
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;
 }
 
-/** @throws TypeError where the number may not be the one that was meant: above 2^53 a JavaScript number loses digits */
+/** @throws TypeError for a number above 2^53, which may have lost digits */
 function exactPetId(petId: PetId): bigint {
   if (typeof petId === 'bigint' || Number.isSafeInteger(petId)) return BigInt(petId);
-  throw new TypeError('petId must be a bigint such as 101n, or a whole number that JavaScript holds exactly');
+  throw new TypeError('petId must be a bigint such as 101n, or a safe integer');
 }
 
-/** @throws TypeError where a version was meant, but there is none, which would change any version */
+/** @throws TypeError for an undefined version, which would overwrite any version */
 function checkIfMatch(change: { readonly ifMatch?: string | undefined }): void {
   if (!('ifMatch' in change) || change.ifMatch !== undefined) return;
-  throw new TypeError(
-    'ifMatch is undefined: give it an etag, or leave it out to change the entry whatever its version',
-  );
+  throw new TypeError('ifMatch is undefined: pass an etag, or omit ifMatch to overwrite any version');
 }
 
 /** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */

@@ -1,17 +1,17 @@
 import { int64Fields, isInt64 } from '../contract/records.ts';
 import type { Limits } from './answer.ts';
 
-/** An int64 field with its digits, or any other string, so that the inside of a string is never taken for a field. */
+/** An int64 field with its digits, or any other string, so text inside a string never matches as a field. */
 const TOKENS = new RegExp(
   String.raw`"(${int64Fields.join('|')})"\s*:\s*(-?\d+)(?=\s*[,}])|"[^"\\]*(?:\\.[^"\\]*)*"`,
   'g',
 );
 
 /**
- * Parses an answer, its int64 fields as bigint. `JSON.parse` alone would change digits above 2^53; the reviver's
- * `context.source`, which keeps them too, is missing on Node.js 20.
+ * Parses a response, its int64 fields as bigint. `JSON.parse` alone would round above 2^53; the reviver's
+ * `context.source` is missing on Node.js 20.
  *
- * @throws SyntaxError where the text is not JSON, or an int64 field is not an integer in plain decimal
+ * @throws SyntaxError if the text is not JSON, or an int64 field is not an integer in decimal
  */
 export function parseResponse(text: string): unknown {
   const quoted = text.replace(TOKENS, (token: string, field?: string, digits?: string) =>
@@ -22,10 +22,10 @@ export function parseResponse(text: string): unknown {
 
 function toInt64(value: unknown): bigint {
   if (typeof value === 'string' && isInt64(value)) return BigInt(value);
-  throw new SyntaxError('An int64 field has something else');
+  throw new SyntaxError('An int64 field is not an integer');
 }
 
-/** Reads `X-RateLimit-*`. @returns undefined where something on the way has answered, without them */
+/** Reads `X-RateLimit-*`. @returns undefined for a response without them, such as a proxy's */
 export function readLimits(headers: Headers): Limits | undefined {
   const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
     parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),

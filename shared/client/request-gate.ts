@@ -1,22 +1,22 @@
 import type { ApiError } from './client-errors.ts';
 
-/** While a day is exhausted, one request is sent every so often (in milliseconds): the plan may have been changed. */
+/** Milliseconds between probes while a day is exhausted: the plan may have changed. */
 const PROBE_EVERY = 60_000;
 
-/** A call's place in the queue, until its deadline (Unix milliseconds), and then its permission to send one request. */
+/** A call's place in the queue until its deadline (Unix milliseconds), then its permission to send one request. */
 export type Turn = { readonly deadline: number; wake: () => void };
 
 /**
- * Says when a request may be sent, first come, first served: so many are in flight at most. After a 429 none is sent
- * until it ends, then one (the probe), and the others once its headers are there. Too many refusals suspend a key.
+ * Queues requests, first in, first out, with a maximum in flight. After a 429 none is sent
+ * until it expires, then one (the probe), and the others once its headers arrive. Too many refusals suspend a key.
  */
 export class RequestGate {
   readonly #waiting = new Set<Turn>();
-  /** How many requests may join those in flight. */
+  /** How many more requests may be in flight. */
   #free: number;
-  /** The 429 that ends last (Unix milliseconds): the error of calls that cannot wait so long. */
+  /** The 429 that expires last (Unix milliseconds): the error of calls that cannot wait that long. */
   #refusal: { readonly error: ApiError; readonly end: number } | undefined;
-  /** When a probe may be sent (Unix milliseconds); 0 where none is needed. */
+  /** When a probe may be sent (Unix milliseconds); 0 if none is needed. */
   #probeAt = 0;
   #probe: Turn | undefined;
   /** When the latest probe was admitted (Unix milliseconds). */
@@ -30,9 +30,9 @@ export class RequestGate {
   }
 
   /**
-   * Waits for a turn, which ends with `leave`.
+   * Waits for permission to send, released by `leave`.
    *
-   * @throws the signal's reason; where none can come within `maxWait` milliseconds, the refusal or else `otherwise`
+   * @throws the signal's reason; if `maxWait` milliseconds cannot suffice, the refusal or else `otherwise`
    */
   async enter(maxWait: number, signal: AbortSignal | undefined, otherwise: unknown): Promise<Turn> {
     const turn = { deadline: Date.now() + maxWait, wake: () => undefined };
@@ -48,14 +48,14 @@ export class RequestGate {
     }
   }
 
-  /** Ends a turn. A probe that got no headers hands it on. */
+  /** Releases the permission. A probe without headers passes it on. */
   leave(turn: Turn): void {
     if (!this.#waiting.delete(turn)) this.#free++;
     if (this.#probe === turn) this.#probe = undefined;
     this.#admit();
   }
 
-  /** Takes the headers of any other response: those of the probe end the refusal. */
+  /** Handles the headers of any other response: those of the probe end the refusal. */
   open(turn: Turn): void {
     if (this.#probe !== turn) return;
     this.#probe = this.#refusal = undefined;
@@ -65,10 +65,10 @@ export class RequestGate {
   }
 
   /**
-   * Takes a 429, as a whole or before its body is there, without its code. It never shortens an earlier one, and says
-   * nothing where a probe was admitted after its headers.
+   * Handles a 429, complete or before its body and code arrive. It never shortens an earlier one, and has no effect
+   * if a probe was admitted after its headers.
    *
-   * @param receivedAt when its headers came, Unix milliseconds
+   * @param receivedAt when its headers arrived, Unix milliseconds
    */
   close(error: ApiError, receivedAt: number, isWhole: boolean): void {
     if (receivedAt < this.#openedAt) return;
@@ -85,7 +85,7 @@ export class RequestGate {
     return deadline < (this.#refusal?.end ?? 0);
   }
 
-  /** Gives out the turns that there are by now. */
+  /** Starts queued requests up to the maximum in flight. */
   #admit(): void {
     clearTimeout(this.#timer);
     for (const turn of this.#waiting) {
@@ -103,7 +103,7 @@ export class RequestGate {
   }
 }
 
-/** Waits so long, or until `sleeper.wake` is called. No timer or listener stays behind. @throws the signal's reason */
+/** Waits that long, or until `sleeper.wake` is called. Removes its timer and listener. @throws the signal's reason */
 export const sleep = (milliseconds: number, signal?: AbortSignal, sleeper?: { wake: () => void }): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();

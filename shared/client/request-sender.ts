@@ -2,16 +2,16 @@ import type { CallOptions, InventoryClientOptions } from './client-options.ts';
 import { ApiError, ConnectionError, readErrorBody } from './client-errors.ts';
 import { RequestGate, sleep, type Turn } from './request-gate.ts';
 
-/** The backoff grows no further than this, in milliseconds. */
+/** Max backoff, in milliseconds. */
 const MAX_BACKOFF = 20_000;
 
-/** Errors of the service, or of something on the way to it, that may be over soon. */
+/** Transient errors, of the service or of a proxy. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
-/** An answer with its whole body. */
+/** A response with its complete body. */
 type CompleteResponse = Readonly<{ response: Response; text: string }>;
 
-/** Sends the requests of a client, each until it has a good answer or cannot have one. */
+/** Sends the requests of a client, each until it succeeds or cannot. */
 export class RequestSender {
   readonly #options: InventoryClientOptions;
   readonly #gate: RequestGate;
@@ -27,8 +27,8 @@ export class RequestSender {
     const { maxWait = 90_000, retryDelay = 500 } = this.#options;
     const { maxRetries = this.#options.maxRetries ?? 5 } = own;
     const request = `${init.method ?? 'GET'} ${url}`;
-    let error: unknown = new ConnectionError('timeout', request, 'it was not sent: no turn came within maxWait');
-    // No timer takes more.
+    let error: unknown = new ConnectionError('timeout', request, 'not sent: queued for maxWait');
+    // The maximum of a timer.
     let waitLeft = Math.min(maxWait, 2 ** 31 - 1);
     for (let attempt = 1, pause = 0; ; attempt++) {
       const begin = Date.now();
@@ -49,13 +49,13 @@ export class RequestSender {
     }
   }
 
-  /** Sends a request once. The answer counts only with its whole body. @throws ApiError or ConnectionError */
+  /** Sends a request once, and reads its complete response. @throws ApiError or ConnectionError */
   async #sendOnce(url: string, init: RequestInit, own: CallOptions, turn: Turn): Promise<CompleteResponse> {
     const timer = AbortSignal.timeout(own.timeout ?? this.#options.timeout ?? 30_000);
     const signal = AbortSignal.any(own.signal ? [own.signal, timer] : [timer]);
     let response: Response | undefined;
     try {
-      // The service does not redirect, and the key must not get to another address.
+      // The service does not redirect, and the key must not reach another host.
       response = await fetch(url, { ...init, signal, redirect: 'manual' });
       const receivedAt = Date.now();
       if (response.status === 429) this.#gate.close(new ApiError(response, {}), receivedAt, false);
@@ -75,15 +75,15 @@ export class RequestSender {
 }
 
 /**
- * Whether a failed request may be repeated. One that was refused for what it is would be refused again. One that got no
- * answer may have been carried out; an update is carried out once all the same, by its Idempotency-Key.
+ * Whether to retry a failed request. Client errors would fail again. A request without a
+ * response may have been applied; an update takes effect once nevertheless, by its Idempotency-Key.
  */
 const isPassing = (error: unknown): error is ApiError | ConnectionError =>
   error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
 
 /**
- * Milliseconds until the next request: as long as `Retry-After` says, and on top a backoff that doubles each time. A
- * random part of up to half of it keeps clients that failed together from coming back together.
+ * Milliseconds until the next request: `Retry-After` plus exponential backoff, with a
+ * jitter of up to half of it.
  */
 function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDelay: number): number {
   const backoff = Math.min(MAX_BACKOFF, retryDelay * 2 ** (attempt - 1));

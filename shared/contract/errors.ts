@@ -1,11 +1,11 @@
 export interface ErrorDefinition {
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** For the client, where nothing more exact is known. */
+  /** For the client; the default message. */
   readonly message: string;
 }
 
-/** Every `code` an Error body can carry. A closed list: new failures need an entry here. */
+/** Every `code` of an Error body. A closed list: new failures need an entry here. */
 export const errorCatalog = {
   BAD_REQUEST: { status: 400, message: 'The request is malformed.' },
   INVALID_PET_ID: { status: 400, message: 'petId must be an int64 in decimal, such as 42.' },
@@ -39,7 +39,7 @@ export type ErrorCode = keyof typeof errorCatalog;
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalog, text);
 
-/** The one shape of every error answer. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
@@ -47,13 +47,13 @@ export interface ErrorBody {
 }
 
 interface ServiceErrorOptions {
-  /** In the place of that of the catalogue. */
+  /** Replaces the message of the catalog. */
   readonly message?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** A failure that is an answer: thrown anywhere below the pipeline, sent as its Error body. */
+/** A failure with a response: thrown anywhere below the pipeline, sent as its Error body. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -72,7 +72,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** What a failure is answered with: an unexpected one says nothing of itself. */
+/** The response to a failure; an unexpected one exposes no details. */
 export function serviceErrorOf(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error ?? undefined });
 }

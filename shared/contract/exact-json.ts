@@ -12,8 +12,8 @@ export const recordToJson = (record: unknown): string =>
   JSON.stringify(record, (name, value: unknown) => (int64Fields.includes(name) ? JSON.rawJSON(String(value)) : value));
 
 /**
- * Parses JSON whose numbers are integers. An int64 comes as its digits, as a number of JavaScript would lose some. What
- * is no such number comes as `JSON.rawJSON` has it, for the schema to refuse under its field's name, as it was sent.
+ * Parses JSON whose numbers are integers. An int64 becomes text, as a JavaScript number would lose digits. Any
+ * other number becomes `JSON.rawJSON`, for the schema to reject under its field's name, as it was sent.
  *
  * @param mayBeText whether an int64 may be text as well as a number
  * @throws SyntaxError
@@ -29,7 +29,7 @@ export function parseExactJson(text: string, mayBeText = false): unknown {
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Whether a JSON number is an integer as it is written, such as `5`, `5.0` or `1e2`, but not `1e-400`. */
+/** Whether the text of a JSON number is an integer, such as `5`, `5.0` or `1e2`, but not `1e-400`. */
 function isIntegerText(text: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const digits = whole + fraction;
@@ -42,8 +42,8 @@ function isIntegerText(text: string): boolean {
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;
 
 /**
- * The first field that an object in a valid JSON text has twice, and the number of that object where the text is a
- * list; `JSON.parse` would silently take the last.
+ * The first duplicate field of an object in a valid JSON text, and that object's number if the text is a
+ * list. `JSON.parse` would silently use the last value.
  */
 export function duplicateField(json: string): { readonly field: string; readonly row: number } | undefined {
   const objects: Set<string>[] = [];

@@ -5,7 +5,7 @@ export { type Int64, isInt64 } from './records.ts';
 
 export const INT64_RULE = 'must be an int64 in decimal, such as 42';
 
-/** What a text stands for: an integer in the form of an int64 as a number, else itself, for its field's rule. */
+/** A number for an int64 in decimal, else the text itself, for its field's rule. */
 export const integerOrText = (text: string): number | string => (isInt64(text) ? Number(text) : text);
 
 /** The digits of an int64. In JSON it is a number, whose digits reach this schema as text. */

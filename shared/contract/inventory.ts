@@ -23,16 +23,16 @@ export const inventoryAdjustmentSchema = v.strictObject({
   by: v.pipe(
     integerFrom(-MAX_QUANTITY, MAX_QUANTITY, DIFFERENCE_RULE),
     v.notValue(0, DIFFERENCE_RULE),
-    v.description('How many are added; below 0: how many are taken'),
+    v.description('Amount to add; negative: to subtract'),
   ),
 });
 export type InventoryAdjustment = v.InferOutput<typeof inventoryAdjustmentSchema>;
 
-/** Updates that one request may bring. */
+/** Max updates per request. */
 export const MAX_UPDATES = 25;
-/** What such a request takes, in words. */
+/** The rule for the rows, as text. */
 export const ROWS_RULE = `must be an array of 1 to ${MAX_UPDATES} updates`;
-const TAG_RULE = 'must be an ETag as an answer has it, such as "mX0aVbq3Zk1T" with its quotes';
+const TAG_RULE = 'must be an ETag from a response, such as "mX0aVbq3Zk1T" with its quotes';
 
 /** Body of `PATCH /inventory`. */
 export const inventoryUpdatesSchema = v.pipe(
@@ -58,30 +58,30 @@ export const inventoryUpdatesSchema = v.pipe(
   v.maxLength(MAX_UPDATES, ROWS_RULE),
   v.checkItems(
     ({ petId }, index, rows) => rows.findIndex((row) => row.petId === petId) === index,
-    'has the petId of a row before it',
+    'has the petId of an earlier row',
   ),
 );
 export type InventoryUpdates = v.InferOutput<typeof inventoryUpdatesSchema>;
 
-/** A schema for each property of a record, and none besides. */
+/** A schema for each property of a record, and no other. */
 export type SchemasOf<T> = { readonly [K in keyof T]-?: v.GenericSchema<unknown, T[K]> };
 
 export type InventoryItem = InventoryItemOf<Int64>;
 
 export const inventoryItemSchema = v.object({
-  petId: v.pipe(int64Schema, v.description('The pet that the entry tracks')),
+  petId: v.pipe(int64Schema, v.description('The pet of the entry')),
   quantity: v.pipe(quantitySchema, v.description('Current stock count')),
   status: v.pipe(petStatusSchema, v.description('Status of the pet')),
 } satisfies SchemasOf<InventoryItem>);
 
-/** What rules of EventBridge match the events by. */
+/** The fields that EventBridge rules match. */
 export const stockEventKind = { Source: 'pet-store-inventory', DetailType: 'Stock Changed' } as const;
 
 type FieldsOfEvent = Record<string, v.GenericSchema> & Record<keyof InventoryItem, v.GenericSchema>;
 
-/** The `detail` of an event (docs/events.md): one change of an entry. Null is what the entry does not have now. */
+/** The `detail` of an event (docs/events.md): one change of an entry. Null: the entry has no such field now. */
 export const stockChangedSchema = v.object({
-  // Text, as parsers of consumers round numbers beyond 2^53.
+  // Text, as consumers' parsers may round numbers beyond 2^53.
   petId: v.string(),
   quantity: v.nullish(quantitySchema, null),
   status: v.nullish(petStatusSchema, null),

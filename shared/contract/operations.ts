@@ -4,15 +4,15 @@ import { type ListParameters, listParameters, petIdsSchema } from './list-parame
 import { orderStatusSchema } from './orders.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
-/** The version of the interface. Its major number is the last segment of the base address. */
+/** The version of the API. Its major number is the last segment of the base URL. */
 export const API_VERSION = '1.0.0';
 
 export interface Operation extends Route {
   readonly purpose: string;
   readonly deprecated?: true;
-  /** The query parameters that it takes, where it lists. */
+  /** The query parameters of a list. */
   readonly query?: ListParameters;
-  /** Errors that this operation answers with beside {@link everyOperationErrors}. */
+  /** Errors of this operation, in addition to {@link everyOperationErrors}. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -50,7 +50,7 @@ export const operations = {
   },
   adjustInventory: {
     ...routes.adjustInventory,
-    purpose: 'Add to the stock of one pet, or take from it',
+    purpose: 'Add to the stock of one pet, or subtract from it',
     errors: [...errorsOfChange, 'INSUFFICIENT_STOCK'],
   },
   getPet: {
@@ -65,7 +65,7 @@ export const operations = {
     query: listParameters(orderStatusSchema),
     errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
   },
-  getKey: { ...routes.getKey, purpose: 'Get plan, limits and end of the key that asks', errors: [] },
+  getKey: { ...routes.getKey, purpose: "Get plan, limits and expiry of the request's key", errors: [] },
 } as const satisfies Record<OperationId, Operation>;
 
 /** An operation that lists. */
@@ -73,7 +73,7 @@ export type ListId = {
   [Id in OperationId]: (typeof operations)[Id] extends { query: object } ? Id : never;
 }[OperationId];
 
-/** Errors that any operation can answer with: of the gateway, the API key, its limits, the service itself. */
+/** Errors that any operation can return: of the gateway, the API key, its limits, the service itself. */
 export const everyOperationErrors = [
   'BAD_REQUEST',
   'API_KEY_MISSING',

@@ -26,7 +26,7 @@ export type PetRecord = PetRecordOf<Int64>;
 export const petRecordSchema = v.strictObject({
   id: v.pipe(int64Schema, v.description('The petId')),
   category: v.optional(v.pipe(petCategorySchema, v.description('The kind of animal'))),
-  name: v.pipe(nameSchema, v.description('What the pet is called')),
+  name: v.pipe(nameSchema, v.description('Name of the pet')),
   photoUrls: v.pipe(
     v.array(
       v.pipe(
@@ -44,15 +44,15 @@ export const petRecordSchema = v.strictObject({
     v.pipe(
       v.array(petTagSchema, 'must be a list of tags'),
       v.maxLength(MAX_LISTED, `must have at most ${MAX_LISTED} entries`),
-      v.description('Labels, such as for a search'),
+      v.description('Tags of the pet'),
     ),
   ),
 } satisfies SchemasOf<PetRecord>);
 
 export type Pet = PetOf<Int64>;
 
-/** Answer of `GET /pets/{petId}`. */
+/** Response of `GET /pets/{petId}`. */
 export const petSchema = v.object({
   ...petRecordSchema.entries,
-  status: v.optional(v.pipe(petStatusSchema, v.description('Status of the stock entry; absent where there is none'))),
+  status: v.optional(v.pipe(petStatusSchema, v.description('Status of the stock entry; absent if there is none'))),
 } satisfies SchemasOf<Pet>);

@@ -1,6 +1,6 @@
 /**
- * What service and client share: the records of the interface as plain types, over the type of their int64s (text in
- * the service, bigint in the client), and what an int64 is. No schemas: the client's package needs no validator.
+ * Types shared by service and client: the records of the API as plain types, over the type of their int64s (text in
+ * the service, bigint in the client), and the check for int64. No schemas: the client's package needs no validator.
  */
 
 declare const int64: unique symbol;
@@ -31,24 +31,24 @@ export type OrderStatus = (typeof orderStatuses)[number];
 
 /** Stock level of one pet. */
 export interface InventoryItemOf<Int> {
-  /** The pet that the entry tracks. */
+  /** The pet of the entry. */
   readonly petId: Int;
   readonly quantity: number;
   readonly status: PetStatus;
 }
 
-/** Fields to be set. One that is left out stays as it is; null takes an optional one away. */
+/** Fields to set. Omitted fields stay unchanged; null removes an optional one. */
 type UpdateOf<T> = { readonly [Name in keyof T]: undefined extends T[Name] ? T[Name] | null : T[Name] };
 
 /** The fields of an entry that clients set. */
 export type InventoryUpdateOf<Int> = UpdateOf<Pick<InventoryItemOf<Int>, 'quantity'>>;
 
-/** What became of one row of `PATCH /inventory`. */
+/** Result of one row of `PATCH /inventory`. */
 export type InventoryUpdateResultOf<Int> =
   | { readonly petId: Int; readonly status: 200; readonly etag: string; readonly item: InventoryItemOf<Int> }
   | { readonly petId: Int; readonly status: 404 | 412 | 500 | 503; readonly error: RowError };
 
-/** The Error body that an update of the row alone would get. */
+/** The Error body that a single update would return. */
 export interface RowError {
   readonly code: string;
   readonly message: string;
@@ -71,9 +71,9 @@ export interface PetRecordOf<Int> {
   readonly tags?: readonly LabelOf<Int>[] | undefined;
 }
 
-/** A pet as it is answered. */
+/** A pet as the API returns it. */
 export interface PetOf<Int> extends PetRecordOf<Int> {
-  /** Status of the stock entry; absent where there is none. */
+  /** Status of the stock entry; absent if there is none. */
   readonly status?: PetStatus | undefined;
 }
 
@@ -88,19 +88,19 @@ export interface OrderOf<Int> {
   readonly complete: boolean;
 }
 
-/** What a key may do, and how much of it is left. */
+/** Access, limits and remaining quota of a key. */
 export interface KeyDetails {
   readonly plan: string;
-  /** The token that asks: its label, and the last four characters of the API key. Absent during a release. */
+  /** The request's token: its label, and the last four characters of the API key. Absent during a release. */
   readonly token?: string;
-  /** `read`: it changes nothing. */
+  /** `read`: read-only. */
   readonly access: 'full' | 'read';
-  /** When it stops working, ISO 8601; absent: it does not. */
+  /** When the key expires, ISO 8601; absent: never. */
   readonly expiresAt?: string;
   readonly limits: readonly KeyLimit[];
 }
 
-/** One of the windows that a key is limited in. */
+/** One of the windows that limit a key. */
 export interface KeyLimit {
   readonly window: 'minute' | 'day';
   readonly limit: number;

@@ -1,6 +1,6 @@
 export type Method = 'GET' | 'PATCH' | 'POST';
 
-/** How settled an operation is; `stable`: it has no mark. */
+/** Stability of an operation; `stable` has no header. */
 export type Stability = 'stable' | 'experimental' | 'beta';
 
 export interface Route {
@@ -11,8 +11,8 @@ export interface Route {
 }
 
 /**
- * The route of every operation, by its name. The gateway's routes and 405 answers are derived from it. No
- * schemas here: the authorizer, which every request waits for, would have to build them in each cold start.
+ * The route of every operation, by its name. The gateway's routes and 405 responses are derived from it. No
+ * schemas here: the authorizer, part of every request, would build them in each cold start.
  */
 export const routes = {
   listInventory: { method: 'GET', path: '/inventory', stability: 'stable' },
@@ -29,21 +29,21 @@ export type OperationId = keyof typeof routes;
 
 export const operationIds = Object.keys(routes).filter((id): id is OperationId => id in routes);
 
-/** Methods that call an operation: what can be got can be asked for without its body too (RFC 9110 §9.1). */
+/** Methods of an operation: HEAD wherever GET is (RFC 9110 §9.1). */
 export const methodsFor = (method: Method): readonly (Method | 'HEAD')[] =>
   method === 'GET' ? ['GET', 'HEAD'] : [method];
 
-/** Methods that the operations at a resource path answer; empty where none lives. */
+/** Methods of the operations at a resource path; empty if there is none. */
 export function methodsOf(resourcePath: string): (Method | 'HEAD')[] {
   return Object.values(routes)
     .filter(({ path }) => path === resourcePath)
     .flatMap(({ method }) => methodsFor(method));
 }
 
-/** Whether an operation changes something, which a token that may only read must not. */
+/** Whether an operation writes; read-only tokens must not call it. */
 export const isChange = (id: OperationId): boolean => routes[id].method !== 'GET';
 
-/** The operation that a request to a resource path is; undefined for one that is none. */
+/** The operation of a request to a resource path; undefined if there is none. */
 export function operationAt(method: string, resourcePath: string): OperationId | undefined {
   return operationIds.find(
     (id) => routes[id].path === resourcePath && methodsFor(routes[id].method).some((own) => own === method),

@@ -24,7 +24,7 @@ export function allow(
 }
 
 interface DenialOptions {
-  /** In the place of that of the catalogue. */
+  /** Replaces the message of the catalog. */
   readonly message?: string | undefined;
   /** Origin of the reference page, where there is one. */
   readonly page?: string | undefined;

@@ -11,7 +11,7 @@ const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 const limit = v.pipe(number, v.minValue(1));
 
 export const accesses = ['full', 'read'] as const;
-/** `read`: it changes nothing. */
+/** `read`: read-only. */
 export type Access = (typeof accesses)[number];
 
 const tokenRecordSchema = v.object({

@@ -4,7 +4,7 @@ import { DAY_MS, endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from 
 /** A key that is refused too often within a minute is suspended this long, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
 
-/** One of the windows that a key is limited in. */
+/** One of the windows that limit a key. */
 export interface Window {
   readonly limit: number;
   readonly remaining: number;

@@ -237,7 +237,7 @@ export function stockChangeError(found: StockVersion | undefined, change: StockC
   const headers = { ETag: entityTag(found.version) };
   const isExpected = change.versions?.includes(found.version) ?? true;
   if (!isExpected) {
-    const message = `The stock entry of pet ${change.petId} has another version than If-Match names.`;
+    const message = `The stock entry of pet ${change.petId} does not match If-Match.`;
     return new ServiceError('PRECONDITION_FAILED', { message, headers });
   }
   if (!('by' in change)) return undefined;

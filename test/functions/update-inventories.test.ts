@@ -109,7 +109,7 @@ describe('PATCH /inventory', () => {
       '[{"petId":1,"quantity":9},{"petId":2,"quantity":9,"quantity":8}]',
       'Row 2: The field "quantity" is given twice.',
     ],
-    ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: It has the petId of a row before it.'],
+    ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: It has the petId of an earlier row.'],
     [
       'a petId beyond int64',
       '[{"petId":9223372036854775808,"quantity":9}]',

@@ -21,9 +21,9 @@ const good = reply(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' })
 
 describe('options', () => {
   test.each([
-    [{ baseUrl: 'ftp://example.com/v1' }, /^baseUrl must be an address such as/],
+    [{ baseUrl: 'ftp://example.com/v1' }, /^baseUrl must be a URL such as/],
     [{ baseUrl: 'https://me:you@example.com/v1' }, /without user, query and fragment$/],
-    [{ apiKey: `${SECRET_KEY}\n` }, /^apiKey is missing, or has a character that no key has/],
+    [{ apiKey: `${SECRET_KEY}\n` }, /^apiKey is missing, or has an invalid character/],
   ])('%j are refused', async (differences, message) => {
     const right = { baseUrl: 'https://x.test/v1', apiKey: SECRET_KEY };
     // Reflect, because a program without types can have them.
