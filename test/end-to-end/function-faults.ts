@@ -23,8 +23,8 @@ export function hurryCalls(assembly: string): void {
 
 /** In the code of a fault: `faultOf` reads from the header what goes wrong, and when. */
 const faults = (header: string): string => `
-  const { handler, initialise } = require('./faultless.cjs');
-  exports.initialise = initialise;
+  const { handler, initialize } = require('./faultless.cjs');
+  exports.initialize = initialize;
   const secret = () => new TypeError('the secret of the function');
   const fail = { crashes: () => process.exit(1), throws: () => { throw secret(); } };
   const faultOf = ({ headers }) => {
