@@ -90,11 +90,11 @@ export const isResponseLost = isOneOf('disconnected', 'unanswered');
 /** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
-/** Reads from DynamoDB, up to three times where it is out of reach: a read may be repeated. @throws the last failure */
+/** Reads from DynamoDB, with up to three attempts if it is unavailable. @throws the last failure */
 export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
   retry(read, isUnavailable, { maxAttempts: 3 });
 
-/** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE where DynamoDB is out of reach */
+/** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE if DynamoDB is unavailable */
 export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
   call.catch((error: unknown) => {
     throw isUnavailable(error) ? unavailable(error) : error;

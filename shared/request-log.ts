@@ -32,7 +32,7 @@ export interface CompletedRequest {
   readonly code?: ErrorCode | undefined;
   /** The same, where it was the authorizer that denied or refused it, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
-  /** False where a whole list broke off. A page is handed over at once: what becomes of it, API Gateway knows. */
+  /** False if a complete list was truncated. A page is returned at once, and API Gateway logs its outcome. */
   readonly complete?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface LogOrigin {
 export function requestLog(): (request: CompletedRequest) => void {
   const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
   // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
-  // Node.js opens its standard output at the first use: now, while Lambda initialises, not in the first request.
+  // Node.js opens its standard output at the first use: now, while Lambda initializes, not in the first request.
   const { stdout } = process;
   let isFirst = true;
   return (request) => {

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 
 /** `npm test`: everything that a change must pass. The checks run beside Jest; one that fails ends it. */
-const checks = ['format:check', 'typecheck', 'lint'];
+const checks = ['format:check', 'typecheck', 'lint', 'spell'];
 
 new Command('npm test --')
   .description(`Runs everything that a change must pass: ${checks.join(', ')} and jest.`)
-  .argument('[words...]', 'for Jest, such as the folder of some suites')
+  .argument('[words...]', 'for Jest, such as a directory of suites')
   .allowUnknownOption()
   .addHelpText('after', '\nExample:\n  npm test')
   .action(async (words: readonly string[]) => {

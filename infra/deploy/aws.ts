@@ -74,7 +74,7 @@ export async function refuseRemains(stackName: string): Promise<void> {
   );
 }
 
-/** Ends an update that is under way, and waits until CloudFormation has taken it back. */
+/** Cancels an update in progress, and waits until CloudFormation has rolled it back. */
 export async function cancelUpdate(StackName: string): Promise<void> {
   while ((await statusOf(StackName))?.endsWith('_IN_PROGRESS')) {
     await cloudFormation.send(new CancelUpdateStackCommand({ StackName })).catch((error: unknown) => {

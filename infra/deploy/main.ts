@@ -82,7 +82,7 @@ async function prepare({ stage, rollBack, allowTableLoss, dryRun }: Options): Pr
     const lost = lostTables(v.parse(templateSchema, await deployedTemplate(name)), next);
     const refused: string[] = [];
     for (const id of lost.filter((each) => !allowTableLoss.includes(each))) {
-      // The release that is taken back has brought it: what is gone back to has no data there.
+      // The release that is rolled back created it: the older one has no data there.
       if (!rollBack || !(await isOfLastUpdate(name, id))) refused.push(id);
     }
     refuseLoss(stage, refused);

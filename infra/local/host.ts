@@ -1,7 +1,7 @@
 /**
  * The local host: the service on a laptop, from the template that is deployed.
  *
- * Problem. Whoever changes or tries the service must see what AWS would do, without an account, Docker or Java.
+ * Problem. Developers and newcomers need AWS's behavior without an account, Docker or Java.
  *
  * Algorithm. `assembly/` lets a process of its own synthesize the template, once per state of the sources.
  * `template/` reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a
@@ -54,7 +54,7 @@ export interface HostOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly sampleData: boolean;
-  /** Folder of a cloud assembly that is there already; without one the service is synthesised. */
+  /** Directory of an existing cloud assembly; without one the service is synthesized. */
   readonly assembly?: string | undefined;
   /** Runs a function as it is from when its file is saved; not with an assembly that is there already. */
   readonly watch?: boolean;

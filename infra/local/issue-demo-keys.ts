@@ -9,7 +9,7 @@ import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords, UsagePlan } from './control-plane/gateway-records.ts';
 import { HostError } from './host-error.ts';
 
-/** The template's usage plan for a plan of the catalogue. */
+/** The template's usage plan for a plan of the catalog. */
 export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
   return records.usagePlans.find(({ tags }) => tags[gatewayTags.plan] === plan);
 }
@@ -58,7 +58,7 @@ async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Pr
   records.putOnPlan(usagePlan.id, keyId);
 }
 
-/** Whether requests with a demo key are let in, or refused for no more than a used up limit. */
+/** Whether requests with a demo key are admitted, or refused only for an exhausted limit. */
 async function isOpen(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<boolean> {
   // The table may not have followed the gateway yet.
   if (!records.apiKey(idOf(plan))?.enabled) return false;

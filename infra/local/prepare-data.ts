@@ -77,7 +77,7 @@ export function pair({ notes }: GatewayRecords, dataDirectory: string): void {
 }
 
 /**
- * A sync would take keys that API Gateway's state lacks for deleted, and close them for good. Those that a host was
+ * A sync would mistake keys that API Gateway's state lacks for deleted, and revoke them. Those that a host was
  * issuing when it was killed are issued again.
  */
 export async function refuseCustomerKeys(table: KeyTable, dataDirectory: string): Promise<void> {

@@ -109,7 +109,7 @@ export class PipelineAccess extends Stack {
     ];
   }
 
-  /** What `keys create` and `keys revoke` need for a key on a plan of the catalogue (docs/keys.md). */
+  /** What `keys create` and `keys revoke` need for a key on a plan of the catalog (docs/keys.md). */
   #issueKeys(stage: StageName): PolicyStatement[] {
     return [
       allow(['apigateway:GET'], ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*', '/tags/*'].map(gateway)),

@@ -39,7 +39,7 @@ export function checkSettings(settings: StageSettings): void {
       "alarmTargets names no recipient: add an e-mail address or a topic, or write 'nobody'",
     ],
     [alarms && !gatewayLogs, 'alarms: true needs gatewayLogs: true, or gateway-refusals can never fire'],
-    [rollout === 'canary' && !alarms, "rollout: 'canary' needs alarms: true, or nothing takes a release back"],
+    [rollout === 'canary' && !alarms, "rollout: 'canary' needs alarms: true, or no alarm can roll a release back"],
     ...Object.entries(petDeprecation).map(
       ([name, time]) => [Number.isNaN(Date.parse(time)), `petDeprecation.${name} must be a time in ISO 8601`] as const,
     ),

@@ -52,7 +52,7 @@ export interface InventoryApiProps extends StageSettings {
   readonly pageOrigin: string | undefined;
 }
 
-/** The REST API: every method authorised and metered, every operation on its own function, the rest on the fallback. */
+/** The REST API: every method authorized and metered, every operation on its own function, the rest on the fallback. */
 export class InventoryApi extends Construct {
   readonly restApi: RestApi;
   /** What its metrics know it by. */
@@ -90,7 +90,7 @@ export class InventoryApi extends Construct {
     if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
-    // A new version of the API comes after the functions that it is for. Where an alarm takes those back, the deploy
+    // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings(gatewayLogs);

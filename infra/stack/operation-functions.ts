@@ -39,7 +39,7 @@ const described: Readonly<Record<FunctionName, { readonly purpose: string }>> = 
   fallback: { purpose: 'Answers 404 and 405 for what is no operation' },
 };
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are all there are
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no other keys
 const functionNames = Object.keys(definitions) as FunctionName[];
 
 /**

@@ -14,23 +14,23 @@ import { ServiceLogs } from './service-logs.ts';
 
 export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
-  /** Any of them rolls the release back. */
+  /** Each of these alarms rolls the release back. */
   readonly alarms: readonly Alarm[];
-  /** For five minutes. */
+  /** Thresholds of five minutes. */
   readonly metrics: MonitoringMetrics;
-  /** Switch this once without waiting or asking the alarms. All else stays, for the next rollout. */
+  /** Shift all traffic immediately in this deploy, without alarms. The rest stays configured for the next rollout. */
   readonly allAtOnce: boolean;
 }
 
 /**
- * During a canary, one operation that always fails is 10% of its own few requests: api-errors waits for more. A single
- * failure may be of the old version, and is no reason.
+ * During a canary, an operation that always fails affects 10% of its own few requests, too few for api-errors. A single
+ * failure may be the old version's, and does not count.
  */
 const FEW_FAILED = { percent: 0.05, atLeast: 2 };
 
 /**
- * Replaces the functions for one tenth of the requests, and for the rest after ten minutes. If an alarm goes off, all
- * goes back to the versions before, and CloudFormation takes back all else that the deploy has changed.
+ * Shifts 10% of the traffic to the new versions, and the rest after ten minutes. If an alarm fires, all
+ * aliases roll back to the previous versions, and CloudFormation rolls back the rest of the deploy.
  */
 export class CanaryRollout extends Construct {
   constructor(scope: Construct, id: string, { functions, alarms, metrics, allAtOnce }: CanaryRolloutProps) {
@@ -45,17 +45,17 @@ export class CanaryRollout extends Construct {
         deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
         alarms: rolledBackBy,
         autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
-        // The managed policy, which it would add, is for every function of the account.
+        // The managed policy, its default, covers every function of the account.
         role: role.withoutPolicyUpdates(),
       });
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
-      // CloudFormation itself then moves the alias, which CodeDeploy goes on from the next time.
+      // CloudFormation then moves the alias itself; the next deploy uses CodeDeploy again.
       const resource = alias.node.defaultChild;
       if (allAtOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
     }
   }
 
-  /** Without recipients: outside of a release nothing follows. A list that broke off is a 200, and not among them. */
+  /** Without recipients: it only affects releases. A truncated list is a 200, and not counted. */
   #fewErrors(metrics: MonitoringMetrics): Alarm {
     const failed = metrics.gateway('5XXError');
     const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
@@ -63,8 +63,8 @@ export class CanaryRollout extends Construct {
       requests: metrics.gateway('Count'),
     });
     return new Alarm(this, 'FewErrors', {
-      alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes: a canary is rolled back. Nothing else follows.`,
-      // As those of the table (see alarms.ts): no data is good news.
+      alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes. Rolls a canary back, and has no other effect.`,
+      // As in alarms.ts: missing data is not a problem.
       metric: metrics.formula('FILL(percent, 0)', { percent }),
       threshold: FEW_FAILED.percent,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -86,9 +86,10 @@ export class CanaryRollout extends Construct {
       role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
     }
     const policy = role.node.findChild('DefaultPolicy');
-    const versions = 'The versions of one function: it asks which of them it has to warm up. Reading only.';
+    const versions = 'The versions of one function: CodeDeploy reads which of them to warm up. Read-only.';
     acknowledgeVersions(policy, functions, versions);
-    const reason = 'It asks for alarms by a list of names, which CloudWatch allows for all or for none. Reading only.';
+    const reason =
+      'CodeDeploy reads alarms by a list of names, which CloudWatch allows for all or for none. Read-only.';
     acknowledge(policy, 'IAM5[Resource::*]', reason);
     return role;
   }
@@ -100,8 +101,8 @@ export interface VersionCheckProps {
 }
 
 /**
- * Checks each new version of a function before its alias gives it a request: it is invoked without a payload, for which
- * it runs its probe (shared/http/probe.ts). Where that fails, the deploy fails, and CloudFormation takes it back
+ * Checks each new version of a function before it receives traffic: an invocation without a payload
+ * runs its probe (shared/http/probe.ts). If the probe fails, the deploy fails, and CloudFormation rolls back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
 export class VersionCheck extends Construct {
@@ -111,12 +112,12 @@ export class VersionCheck extends Construct {
     for (const handler of functions) {
       const trigger = new Trigger(this, handler.node.id, { handler });
       nameAfterVersion(trigger, handler);
-      // One after the other: a fresh account runs ten functions at once.
+      // Sequentially: a new account has ten concurrent executions.
       if (before) trigger.node.addDependency(before);
       before = trigger;
     }
     const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
-    // The CDK's own function, which invokes the others.
+    // The CDK's function that invokes the versions.
     const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
     const invoker = provider.node.findChild('Handler');
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
@@ -124,17 +125,17 @@ export class VersionCheck extends Construct {
     acknowledge(
       provider,
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
-      "The CDK's own function gets the policy that AWS keeps for logging.",
+      "The CDK attaches AWS's managed policy for logging to its own function.",
     );
-    acknowledgeVersions(provider, functions, 'The versions of one function: it invokes the one that a release brings.');
-    // None gets a request before all have passed.
+    acknowledgeVersions(provider, functions, 'The versions of one function: it invokes the new one of a release.');
+    // No version receives traffic before all have passed.
     for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }
 }
 
 /**
- * Gives a check another logical id with each version. A deploy then makes a new check, which invokes the version, and
- * its rollback deletes that one and leaves the check before alone: deleting invokes nothing, so no check fails it.
+ * Gives a check a new logical id with each version. So a deploy creates a new check, which invokes the version, and
+ * a rollback deletes it and keeps the previous one: deleting invokes nothing, so a rollback cannot fail here.
  */
 function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
   const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];

@@ -34,7 +34,7 @@ export interface UsagePlansProps {
 type InternalPlan = 'Overflow' | 'Interim';
 
 /**
- * One usage plan per plan of the catalogue, and the internal ones. Overflow is one bucket for all keys: were it
+ * One usage plan per plan of the catalog, and the internal ones. Overflow is one bucket for all keys: were it
  * narrower than the stage, a key that floods it would take the exact answers from all others.
  */
 export class UsagePlans extends Construct {

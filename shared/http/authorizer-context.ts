@@ -73,7 +73,7 @@ export function refusalOf(context: AuthorizerContext): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
 }
 
-/** The message of a refusal, where more is known than the catalogue says. */
+/** The message of a refusal, where more is known than the catalog says. */
 function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
   if (outcome === 'RATE_LIMIT_EXCEEDED')
     return `Per-minute limit of ${limit} requests exceeded: retry after ${retryAfter} s.`;
@@ -82,7 +82,7 @@ function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): stri
   return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended: retry after ${retryAfter} s.` : undefined;
 }
 
-/** The principal of a request that could not be counted, because the keys table is out of reach. */
+/** The principal of a request that could not be counted, because the keys table is unavailable. */
 export const UNCOUNTED = 'uncounted';
 
 /** The limit headers of an answer that knows neither the key nor the time: the standard's two would need a quota. */

@@ -82,7 +82,7 @@ async function onePage<Entry>(
 
 /**
  * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a
- * store out of reach is an Error body.
+ * store that is unavailable is an Error body.
  */
 async function wholeList<Entry>(
   { id: requestId }: ApiRequest,
@@ -102,7 +102,7 @@ async function wholeList<Entry>(
       }
       yield* writeChunk(separator === '[' ? '[]' : ']');
     } catch (error) {
-      logError('A list broke off after its answer had begun', error, { requestId });
+      logError('A list was truncated after its response had begun', error, { requestId });
       throw error;
     }
   };

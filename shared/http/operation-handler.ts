@@ -15,7 +15,7 @@
  *
  * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests.
  * During a release the authorizer and a function may be of different versions: each value of the context that is
- * missing or unknown has a safe substitute. `probe.ts` sets up the store's connection while Lambda initialises.
+ * missing or unknown has a safe substitute. `probe.ts` sets up the store's connection while Lambda initializes.
  *
  * Errors: code below throws `ServiceError`, whose code, message and headers are the answer. Anything else is a fault of
  * ours: it is logged, and answered with 500 without a word of it. A stream that fails after it has begun is cut off, so

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * One call of a function's own store, for which it needs the rights of all that it does there. It changes nothing. It
- * runs while Lambda initialises the function, and again where a release invokes a new version without a request.
+ * runs while Lambda initializes the function, and again where a release invokes a new version without a request.
  *
  * @throws what a request would fail with
  */

@@ -18,7 +18,7 @@ export interface CustomerPlan {
 }
 
 /**
- * The usage plans of the stage that customers are on: one for each plan of the catalogue.
+ * The usage plans of the stage that customers are on: one for each plan of the catalog.
  *
  * @param query of a key: those that it was on, at most minutes ago
  */

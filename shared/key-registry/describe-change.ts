@@ -35,7 +35,7 @@ const planText = (key: KeyRecord): string =>
 const timeText = (epochMs = NEVER): string =>
   epochMs >= NEVER ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** A ban by the limiter is not told, as it is no revision; its end by an admin is. */
+/** A suspension by the limiter is not listed, as it is no revision; its end by an admin is. */
 function stateChange(before: KeyRecord, after: KeyRecord, at: number): string[] {
   if (after.revoked) return before.revoked ? [] : ['revoked'];
   const { suspendedUntil: until, suspendedByAdmin } = after;

@@ -4,7 +4,7 @@
  * An admin may set them by hand, in the console or with the AWS CLI.
  */
 export const gatewayTags = {
-  /** On a usage plan: the id of the plan in the catalogue that its keys are on. */
+  /** On a usage plan: the id of the plan in the catalog that its keys are on. */
   plan: 'plan',
   /** On a key of the Enterprise plan: agreed requests per minute. */
   perMinute: 'per-minute',

@@ -10,7 +10,7 @@ import type { KeyChange } from './key-table.ts';
 /** How long an entry is kept, in milliseconds. */
 const KEPT_MS = 400 * 86_400_000;
 
-/** An entry is not waited for longer, in milliseconds: the change that it tells of is made by then. */
+/** Max wait for the write of an entry, in milliseconds: its change has already been made. */
 const MAX_WRITE_MS = 5_000;
 
 /** What a record does not say about its change. */

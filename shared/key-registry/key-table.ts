@@ -169,7 +169,7 @@ const differsFrom =
 /** How long the record of a revoked key stays, in seconds: no sync that saw the key before adds it again. */
 const KEPT_SECONDS = 30 * 86_400;
 
-/** Closes a key for good. DynamoDB deletes the record later. @param now Unix milliseconds */
+/** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */
 export function revocation(now: number) {
   const purgeAt = Math.floor(now / 1_000) + KEPT_SECONDS;
   return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;

@@ -38,7 +38,7 @@ export type Reading = { readonly fields: GatewayFields } | { readonly problem: s
 export interface GatewayState {
   /** All keys of the account in the region, of all stages and services. No two have one value. */
   readonly keys: readonly LiveKey[];
-  /** Whether each plan of the catalogue has its usage plan. If not, keys may be on none without any act of an admin. */
+  /** Whether each plan of the catalog has its usage plan. If not, keys may be on none without any act of an admin. */
   readonly hasAllPlans: boolean;
   /** What an admin should put right, in words. */
   readonly problems: readonly string[];

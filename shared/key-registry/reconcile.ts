@@ -45,8 +45,8 @@ export type Step =
   | { readonly kind: 'report'; readonly problem: string }
   /** A key that was made by hand gets a record. */
   | { readonly kind: 'add'; readonly fields: GatewayFields }
-  /** The limits of the catalogue have changed: they are no matter of API Gateway. */
-  | { readonly kind: 'catalogue'; readonly record: KeyRecord; readonly change: KeyChange }
+  /** The limits of the catalog have changed: they are no matter of API Gateway. */
+  | { readonly kind: 'catalog'; readonly record: KeyRecord; readonly change: KeyChange }
   | ConfirmedStep;
 
 /** What is done only where the key, read by itself, asks for the same: a list may be minutes old. */
@@ -95,7 +95,7 @@ const problem = (keyId: string, words: string): Step => ({ kind: 'report', probl
 function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange, now: number): Step {
   const isOfCatalog = plans[record.plan].limits !== 'agreed';
   if (isOfCatalog && Object.keys(edit).every((name) => name === 'perMinute' || name === 'perDay'))
-    return { kind: 'catalogue', record, change: edit };
+    return { kind: 'catalog', record, change: edit };
   if (!live?.reading) return { kind: 'closed', record, change: edit };
   return { kind: 'changed', record, change: { ...edit, interimUntil: now + INTERIM_MS } };
 }
@@ -103,7 +103,7 @@ function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange,
 /** Whether a key is refused until an admin resumes it. */
 const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean => suspendedUntil >= NEVER;
 
-/** What is unapplied is set right from the record: an untagged key on Enterprise may be a move that was cut off. */
+/** A pending sync is fixed from the record: an untagged key on Enterprise may be an interrupted move. */
 export const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
   unappliedSince === undefined || unappliedSince === LOOK_FIRST;
 

@@ -10,7 +10,7 @@ import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway,
 export interface SyncReport {
   /** Made by hand, and known from now on. */
   readonly added: string[];
-  /** Their records took over an edit, or the limits of the catalogue; or are known to be applied. */
+  /** Their records took over an edit, or the limits of the catalog; or are known to be applied. */
   readonly changed: string[];
   /** They are gone from API Gateway, or on no plan; their counters are kept. */
   readonly closed: string[];
@@ -70,7 +70,7 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
 }
 
 /** Whether the key is read by itself before anything is done: all else is done by the lists alone. */
-const isConfirmed = (step: Step): step is ConfirmedStep => 'record' in step && step.kind !== 'catalogue';
+const isConfirmed = (step: Step): step is ConfirmedStep => 'record' in step && step.kind !== 'catalog';
 
 /** Records and keys by value, each with what is to be done. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
@@ -141,7 +141,7 @@ class Sync {
     if (step.kind === 'leave') this.report.unchanged.push(id);
     else if (step.kind === 'report') this.report.problems.push(step.problem);
     else if (step.kind === 'add') this.#note('added', id, live && (await this.#add(live, step.fields)));
-    else if (step.kind === 'catalogue') this.#note('changed', id, await keyTable.revise(step.record, step.change));
+    else if (step.kind === 'catalog') this.#note('changed', id, await keyTable.revise(step.record, step.change));
     else await this.#look(id, live, step);
   }
 

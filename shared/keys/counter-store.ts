@@ -8,27 +8,27 @@ import type { Token } from './token.ts';
 import { type CountedIn, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
 
-/** Whether the write happened, and the key after it; or before it, where its condition was false. */
+/** Whether the condition held, and the key: after the write, or unchanged if it did not. */
 export type ConditionalWriteResult =
   { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
 
-/** When API Gateway received a request; and until when, by this machine's clock, its writes begin. Unix ms. */
+/** When API Gateway received a request, and the deadline to start its writes, by this machine's clock. Unix ms. */
 export type RequestTimes = Readonly<Record<'now' | 'retryUntil', number>>;
 
-/** Max attempts of a write while DynamoDB throttles it. With more, a flood with one key would hold many functions. */
+/** Max attempts of a throttled write. With more, a flood with one key would occupy many execution environments. */
 const THROTTLED_ATTEMPTS = 3;
 
-/** An update and its condition, beside {@link IS_GOOD}. */
+/** An update and its condition, in addition to {@link IS_VALID}. */
 interface Expressions {
   readonly update: string;
   readonly condition: string;
 }
 
-const IS_GOOD =
+const IS_VALID =
   'enabled = :true AND revoked = :false AND suspendedUntil <= :now ' +
   'AND (attribute_not_exists(expiresAtMs) OR expiresAtMs > :now) AND tokens.#token.#until > :now';
 
-/** An admitted request, where the window has room; in the key's current minute, or in the one that it begins. */
+/** Counts an admitted request if quota remains, in the key's current minute or in the new one that it begins. */
 const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
   none: {
     update: 'ADD minuteUsed :one, dayUsed :one',
@@ -44,7 +44,7 @@ const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
   },
 };
 
-/** Refused requests, where the window has no room and the key is as it was when they were refused. */
+/** Counts refused requests if the quota is exhausted and the key unchanged since they were refused. */
 const REFUSED = {
   none: {
     update: 'ADD minuteRefused :refused',
@@ -62,8 +62,8 @@ const SUSPENDED: Expressions = {
 };
 
 /**
- * The counters of the keys. Each change of them is one conditional write, which says by itself whether the key and the
- * token are good. The SDK client must not retry: a repeated increment would count twice.
+ * The counters of the keys. Each change is one conditional write, whose condition also checks that the key and the
+ * token are valid. The SDK client must not retry: a repeated increment would count twice.
  */
 export class CounterStore {
   readonly #client: DynamoDBDocumentClient;
@@ -74,12 +74,12 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /** Counts an admitted request, if there is room for it. */
+  /** Counts an admitted request, if quota remains. */
   countAdmitted(token: Token, window: CountedIn, times: RequestTimes): Promise<ConditionalWriteResult> {
     return this.#updateIf(token, times, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
   }
 
-  /** Counts so many refused requests, if there is no room. @param revision of the key that they were refused by */
+  /** Counts refused requests, if the quota is exhausted. @param revision of the key when they were refused */
   countRefused(
     token: Token,
     { window, revision }: RefusalStep,
@@ -90,19 +90,19 @@ export class CounterStore {
     return this.#updateIf(token, times, REFUSED[window.starts ?? 'none'], values);
   }
 
-  /** Suspends a key that was refused as often within the minute as it may make requests. */
+  /** Suspends a key whose refused requests of the minute reached its per-minute limit. */
   async suspendIfRefusedTooOften(token: Token, key: KeyRecord, times: RequestTimes): Promise<KeyRecord> {
     const { now, retryUntil } = times;
-    // Too late for one more write: the next refusal suspends the key.
+    // Past the deadline for another write: the next refusal suspends the key.
     if (key.minuteRefused < key.perMinute || Date.now() > retryUntil) return key;
     const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
     const write = await this.#updateIf(token, times, SUSPENDED, values).catch((error: unknown) => {
       if (!isThrottled(error)) throw error;
-      // This refusal is counted. The next one suspends the key.
+      // This refusal is counted; the next one suspends the key.
       return { done: true, key } as const;
     });
     if (write.done) return write.key;
-    // Another request may have suspended it just before. Otherwise this one was refused as it was counted.
+    // Another request may have suspended it already. Otherwise the refusal stands as counted.
     const { suspendedUntil = 0 } = write.key ?? {};
     return write.key && suspendedUntil > now && suspendedUntil < NEVER ? write.key : key;
   }
@@ -117,14 +117,14 @@ export class CounterStore {
       TableName: this.#tableName,
       Key: { recordId },
       UpdateExpression: update,
-      ConditionExpression: `${IS_GOOD} AND ${condition}`,
+      ConditionExpression: `${IS_VALID} AND ${condition}`,
       ExpressionAttributeNames: { '#token': hash, '#until': 'until' },
       ExpressionAttributeValues: { ...values, ':true': true, ':false': false, ':now': now },
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      // What is throttled is surely not done, and counts nothing twice.
+      // A throttled write was not applied, so a retry counts nothing twice.
       const send = () => this.#client.send(command);
       const { Attributes } = await retry(send, isThrottled, { maxAttempts: THROTTLED_ATTEMPTS, retryUntil });
       return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };

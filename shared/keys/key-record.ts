@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
 import { planIds } from './plans.ts';
 
-/** A time that never comes: the last moment that JavaScript has, in Unix milliseconds. */
+/** A time after all others: the latest `Date` of JavaScript, in Unix milliseconds. */
 export const NEVER = 8_640_000_000_000_000;
 
-/** As an item has it; or plain, so that a record is checked before it is written too. */
+/** As stored in an item, or as an array, to check a record before it is written. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
@@ -15,31 +15,31 @@ export const accesses = ['full', 'read'] as const;
 export type Access = (typeof accesses)[number];
 
 const tokenRecordSchema = v.object({
-  /** Unix milliseconds at which it ends; {@link NEVER}: it does not. */
+  /** Expiry in Unix milliseconds; {@link NEVER}: none. */
   until: number,
-  /** An {@link Access}; one of a later release may do least, and shuts no other token of the key out. */
+  /** An {@link Access}. An unknown one, of a later release, is read-only and does not affect other tokens. */
   access: v.string(),
-  /** What an admin calls it. One token of a key has it, and those that it replaced while they work on. */
+  /** Label, unique within the key, except for replaced tokens within their grace. */
   label: v.string(),
-  /** Its last four characters. */
+  /** The token's last four characters. */
   last: v.string(),
-  /** Unix milliseconds at which it was made. */
+  /** Time of creation, Unix milliseconds. */
   since: number,
-  /** The command that made it has not shown it yet. */
+  /** The command that created it has not shown it yet. */
   pending: v.optional(v.literal(true)),
 });
 
-/** A token as its key has it: never the token itself. */
+/** A token as stored: never the token itself. */
 export type TokenRecord = v.InferOutput<typeof tokenRecordSchema>;
 
 export const keyRecordSchema = v.object({
   /** The partition key: see `Token`. */
   recordId: v.string(),
-  /** The id that API Gateway gave the key; absent until it has. */
+  /** The key's id in API Gateway; absent until it is assigned. */
   keyId: v.optional(v.string()),
   name: v.string(),
-  // A later release may write what this one must not guess the limits of.
-  plan: v.picklist(planIds, ({ received }) => `This version does not know the plan ${received}`),
+  // A later release may write a plan whose limits this one must not guess.
+  plan: v.picklist(planIds, ({ received }) => `Unknown plan ${received}; a later version may have added it`),
   perMinute: limit,
   perDay: limit,
   enabled: v.boolean(),
@@ -47,27 +47,27 @@ export const keyRecordSchema = v.object({
   createdAt: number,
   /** Unix milliseconds; absent: never. */
   expiresAtMs: v.optional(number),
-  /** Its tokens by their hashes. */
+  /** The key's tokens by their hashes. */
   tokens: v.record(v.string(), tokenRecordSchema),
-  /** Closed for good: nothing takes it back. The record stays for a while, so that no sync adds the key again. */
+  /** Revoked permanently. The record is kept for a while, so that no sync adds the key again. */
   revoked: v.boolean(),
   /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */
   purgeAt: v.optional(number),
-  /** Unix milliseconds since which API Gateway may not say what the record does; absent: it does. */
+  /** Unix milliseconds since which API Gateway may not match the record; absent: it matches. */
   unappliedSince: v.optional(number),
-  /** Unix milliseconds until which API Gateway may not know the key, or its plan, everywhere. */
+  /** Unix milliseconds until which the key, or its plan, may still propagate in API Gateway. */
   interimUntil: number,
-  /** Unix milliseconds of its last change that the history tells of. Absent: there was none since it is kept. */
+  /** Unix milliseconds of its last change with a history entry; absent: none so far. */
   changedAt: v.optional(number),
-  /** Changes of the above so far. Whoever writes them says which revision is being replaced. */
+  /** Number of changes of the fields above. Each write's condition names the revision that it replaces. */
   revision: number,
-  /** The window that the counters belong to; its day is the day of `dayUsed`. */
+  /** The minute of the counters; its day is the day of `dayUsed`. */
   currentMinute: number,
   minuteUsed: number,
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended; `NEVER`: refused with 401 until it is resumed. */
+  /** Unix milliseconds; in the past: not suspended; `NEVER`: denied with 401 until resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
   suspendedByAdmin: v.boolean(),
@@ -78,7 +78,7 @@ export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
 
 const namesSchema = v.object({ recordId: v.string(), keyId: v.fallback(v.optional(v.string()), undefined) });
 
-/** An item of the keys table that is no record of a key: its key is refused, and only an admin can mend it, by hand. */
+/** An invalid item of the keys table. Its key is refused, and only an admin can fix it, manually. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
   readonly recordId: string;
@@ -88,11 +88,11 @@ export class UnreadableRecordError extends Error {
     const { keyId, recordId } = v.parse(namesSchema, item);
     const who = keyId ?? `with the record id ${recordId}`;
     const reasons = issues.map((issue) => {
-      // The hash of a token is not for logs.
+      // Token hashes must not be logged.
       const path = v.getDotPath(issue)?.replace(/^tokens\.[^.]+/, 'tokens.…') ?? '';
       return `${path}: ${issue.message}`;
     });
-    super(`The key ${who} has a record in the table ${tableName} that is not in order: ${reasons.join('; ')}`);
+    super(`The key ${who} has an invalid record in the table ${tableName}: ${reasons.join('; ')}`);
     this.recordId = recordId;
     this.keyId = keyId;
   }
@@ -105,12 +105,12 @@ export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
   throw new UnreadableRecordError(tableName, item, result.issues);
 }
 
-/** How an admin names a token of a key: by its label and its last four characters, such as `main/ly02`. */
+/** The name of a token for admins: its label and last four characters, such as `main/ly02`. */
 export const tokenName = ({ label, last }: Pick<TokenRecord, 'label' | 'last'>): string => `${label}/${last}`;
 
-/** What names a key in logs and commands: its id in API Gateway; until then its record's, which is no secret. */
+/** A key's id in logs and commands: its id in API Gateway; until then its record's, which is not secret. */
 export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
 
-/** Whether the Interim plan, which refuses none, meters the requests of a key: API Gateway may not have its own yet. */
+/** Whether a key's requests are metered on the Interim plan, as its own plan may still propagate in API Gateway. */
 export const isInterim = ({ unappliedSince, interimUntil }: KeyRecord, now: number): boolean =>
   unappliedSince !== undefined || now < interimUntil;

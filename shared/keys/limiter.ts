@@ -5,32 +5,32 @@ import { CachedKey } from './cached-key.ts';
 import type { Token } from './token.ts';
 import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdict.ts';
 
-/** Losing a race means that another request of the key got through, so a few rounds are always enough. */
+/** A lost race means that another request of the key succeeded, so a few rounds suffice. */
 const MAX_ROUNDS = 16;
 
-/** Keys remembered at once. Beyond them the one that was not used for longest is forgotten. */
+/** LRU cache size, in keys, per execution environment. */
 const KEY_CACHE_SIZE = 1_000;
 
 /**
- * Authenticates and counts requests, exactly: of N concurrent requests with room for L, min(N, L) are admitted.
+ * Authenticates and counts requests, exactly: of N concurrent requests with remaining quota L, min(N, L) are admitted.
  *
- * Algorithm. The item of a key has its state, its tokens and the counters of its two windows. One conditional update
- * says "this token opens this key, and minute and day have room", and counts. Where the condition is false, DynamoDB
- * returns the item as it is, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional
- * update, which begins a minute or counts a refusal. Nothing is read before it is written, or given back once counted.
+ * Algorithm. A key's item has its state, its tokens and the counters of both windows. One conditional update
+ * checks that the token is valid and that quota remains in both windows, and counts. If the condition fails, DynamoDB
+ * returns the current item, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional
+ * update, which begins a minute or counts a refusal. There are no reads before writes, and counts are never undone.
  *
- * Cost. An admitted request is one write; the first one in a minute of each environment is two, unless it begins the
- * minute of a key that the environment knows. A key takes as many requests as its item takes writes: some 1,000/s.
+ * Cost. An admitted request is one write; an environment's first one in a minute is two, unless it begins the
+ * minute of a cached key. A key's throughput is the write throughput of its item: about 1,000/s.
  *
- * Memory. An environment admits nothing from memory. It refuses and denies from the item as it last saw it for a second
- * (`CachedKey`), and counts these refusals with its next write, unless that is throttled. So a flood over a limit
- * costs next to no writes, and a key that is resumed or moved waits that second out. A key whose writes DynamoDB
- * throttles is not asked for in that second: it is refused where it was refused before; else the error is thrown.
+ * Cache. Only denials and refusals are served from the cache, for 1 s. Admission always requires a write. Cached
+ * refusals (`CachedKey`) are counted with the next write, unless that is throttled. So a flood over a limit
+ * causes almost no writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles
+ * a key's writes, no further write is sent for 1 s: a cached refusal is served, else the error is thrown.
  *
- * Concurrency. Any number of environments, and of requests within one: each decision is the condition of one write.
+ * Concurrency. Any number of environments and requests: the condition of one write makes each decision.
  *
- * Errors. What the SDK throws where the table cannot be reached: the request must then not be served. The SDK's client
- * must not retry: a repeated increment would count twice. The one repetition is of a write whose connection was gone.
+ * Errors. Throws the SDK's error if the table is unavailable; the caller must then fail closed. The SDK's client
+ * must not retry: a repeated increment would count twice. Only a write on a stale connection is retried.
  */
 export class Limiter {
   readonly #counters: CounterStore;
@@ -41,10 +41,10 @@ export class Limiter {
   }
 
   /**
-   * Admits the request and counts it, or says why not.
+   * Admits and counts the request, or denies or refuses it.
    *
    * @param now time of the request, Unix milliseconds
-   * @throws whatever the SDK throws where the table cannot be reached
+   * @throws the SDK's error if the table is unavailable
    */
   async admit(token: Token, now: number): Promise<Verdict> {
     const key = this.#cachedKey(token.recordId);
@@ -52,7 +52,7 @@ export class Limiter {
     if (cached) return cached;
     const times = { now, retryUntil: Date.now() + LAST_ATTEMPT_AFTER_MS };
     try {
-      // Should a write whose connection was gone have arrived after all, the request counts twice: never too few.
+      // If the write on the stale connection was applied nevertheless, the request counts twice: never too few.
       return await retry(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxAttempts: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
@@ -76,7 +76,7 @@ export class Limiter {
       if (!('window' in next)) return next;
       step = next;
     }
-    throw new Error('No decision after many rounds of conditional writes on one key');
+    throw new Error('No verdict after the maximum of conditional writes on one key');
   }
 
   #count(token: Token, key: CachedKey, step: CountingStep, times: RequestTimes): Promise<ConditionalWriteResult> {
@@ -84,7 +84,7 @@ export class Limiter {
     return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), times);
   }
 
-  /** Puts a key behind all others, and forgets the first where there are too many. */
+  /** Marks a key as most recently used, and evicts the least recently used one beyond the cache size. */
   #cachedKey(recordId: string): CachedKey {
     const key = this.#keys.get(recordId) ?? new CachedKey();
     this.#keys.delete(recordId);

@@ -1,4 +1,4 @@
-/** Requests a key may make per UTC clock minute and per UTC day. */
+/** Max requests of a key per UTC minute and per UTC day. */
 export interface Limits {
   readonly perMinute: number;
   readonly perDay: number;
@@ -6,11 +6,11 @@ export interface Limits {
 
 export interface Plan {
   readonly title: string;
-  /** `agreed`: every key on the plan has its own limits, agreed with its customer. */
+  /** `agreed`: each key on the plan has individual limits, agreed with its customer. */
   readonly limits: Limits | 'agreed';
 }
 
-/** The plan catalogue. Everything that depends on a plan or its limits is derived from it. */
+/** The catalog of plans. Everything that depends on a plan or its limits is derived from it. */
 export const plans = {
   free: { title: 'Free', limits: { perMinute: 60, perDay: 1_000 } },
   pro: { title: 'Pro', limits: { perMinute: 300, perDay: 10_000 } },
@@ -18,7 +18,7 @@ export const plans = {
   enterprise: { title: 'Enterprise', limits: 'agreed' },
 } as const satisfies Record<string, Plan>;
 
-/** The most that may be agreed for a key: each request is a write on its item, which takes some 1,000 a second. */
+/** Max limits of a key: each request writes its item, which supports about 1,000 writes per second. */
 export const MAX_PER_MINUTE = 48_000;
 export const MAX_PER_DAY = 1_440 * MAX_PER_MINUTE;
 
@@ -26,7 +26,7 @@ export type PlanId = keyof typeof plans;
 
 export const planIds = Object.keys(plans).filter((id): id is PlanId => id in plans);
 
-/** What an API Gateway usage plan enforces: a token bucket (requests a second, bucket size) and a daily quota. */
+/** Limits of an API Gateway usage plan: a token bucket (requests per second, bucket size) and a daily quota. */
 export interface UsagePlanLimits {
   readonly rateLimit: number;
   readonly burstLimit: number;
@@ -34,9 +34,9 @@ export interface UsagePlanLimits {
 }
 
 /**
- * The usage plan settings that never refuse what the exact limiter admits. A bucket of two minutes' worth covers the
- * end of one window and the start of the next back to back, and a refill of at least perMinute / 60 a second keeps up.
- * A request that is counted before midnight may be metered after it, which a minute's worth on top of the day's covers.
+ * Usage plan limits that never refuse what the exact limiter admits. A bucket of two minutes' quota covers the
+ * end of one window and the start of the next, and a refill of at least perMinute / 60 per second keeps up.
+ * The daily quota has an additional minute's quota, as a request counted before midnight may be metered after it.
  */
 export function usagePlanLimits({ perMinute, perDay }: Limits): UsagePlanLimits {
   return { rateLimit: Math.ceil(perMinute / 60), burstLimit: 2 * perMinute, quotaPerDay: perDay + perMinute };

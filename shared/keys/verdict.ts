@@ -1,7 +1,7 @@
 import { type KeyRecord, NEVER, type TokenRecord } from './key-record.ts';
 import { DAY_MS, endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
-/** A key that is refused too often within a minute is suspended this long, in milliseconds. */
+/** Duration of the suspension after repeated refusals within a minute, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
 
 /** One of the windows that limit a key. */
@@ -16,14 +16,14 @@ export interface Window {
 
 export type Windows = Readonly<Record<'minute' | 'day', Window>>;
 
-/** A request that the counters of its key, as they are after it, leave no room for; or whose key is suspended. */
+/** The outcome for a request over a limit or with a suspended key, and the key after it. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly key: KeyRecord;
   readonly reason: 'minute' | 'day' | 'suspended';
 }
 
-/** The outcome for a request with a good key, counted in it. */
+/** The outcome for an admitted request, and the key after it. */
 export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecord } | Refusal;
 
 /** The outcome for one request. */
@@ -31,27 +31,27 @@ export type Verdict = CountedVerdict | { readonly kind: 'denied' };
 
 export const DENIED: Verdict = { kind: 'denied' };
 
-/** The minute that a request is counted in, and whether counting it begins a new minute, or a new day with it. */
+/** The minute that counts a request, and whether that begins a new minute, or a new day too. */
 export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
   readonly minute: Minute;
   readonly starts?: Start;
 }
 
-/** Write that the request is admitted, if the window has room for it; or refused, if it has none. */
+/** Count the request as admitted if quota remains, or as refused if none does. */
 export type CountingStep = { readonly kind: 'countAdmitted'; readonly window: CountedIn } | RefusalStep;
 
 export interface RefusalStep {
   readonly kind: 'countRefused';
   readonly window: CountedIn<'minute'>;
-  /** Of the key: a change of it, such as its resumption, makes the write fail. */
+  /** Key revision; the write fails if the key has changed, such as when it is resumed. */
   readonly revision: number;
 }
 
 /**
- * The verdict, or the next write, from the key as it stood when a write failed.
+ * The verdict, or the next write, from the item that a failed condition returned.
  *
- * A request whose own minute is over by the time it is counted belongs to the key's current minute: the counter of
- * its own is gone, and counting it in none would exceed a limit.
+ * A request whose minute has ended before it is counted is counted in the key's current minute: the counter of
+ * its own minute no longer exists, and not counting it would exceed a limit.
  *
  * @param key the record, or undefined for an unknown key
  * @param hash of the token
@@ -63,13 +63,13 @@ export function nextStep(key: KeyRecord | undefined, hash: string, now: number):
   return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 
-/** A token of a key that works at a time; undefined where it is none, or has ended. @param now Unix milliseconds */
+/** A key's token if valid at a time; undefined if unknown or ended. @param now Unix milliseconds */
 export function workingToken({ tokens }: KeyRecord, hash: string, now: number): TokenRecord | undefined {
   const token = Object.hasOwn(tokens, hash) ? tokens[hash] : undefined;
   return token && token.until > now ? token : undefined;
 }
 
-/** Whether a good key has room for a request, and in which window it is counted. */
+/** Whether a valid key has remaining quota for a request, and which window counts it. */
 export function countingStep(key: KeyRecord, now: number): CountingStep {
   const minute = Math.max(minuteOf(now), key.currentMinute);
   if (!isSameDay(key.currentMinute, minute)) return { kind: 'countAdmitted', window: { minute, starts: 'day' } };
@@ -87,7 +87,7 @@ export function limitRefusal(key: KeyRecord, now: number): Refusal {
 
 const isSuspended = ({ suspendedUntil }: KeyRecord, now: number): boolean => suspendedUntil > now;
 
-/** A key as its counters are at a time: those of a minute, or a day, that is over count for nothing. */
+/** A key with its counters at a time: those of a past minute or day are reset. */
 function asOf(key: KeyRecord, now: number): KeyRecord {
   const currentMinute = minuteOf(now);
   if (currentMinute <= key.currentMinute) return key;
@@ -95,7 +95,7 @@ function asOf(key: KeyRecord, now: number): KeyRecord {
   return { ...key, currentMinute, minuteUsed: 0, dayUsed };
 }
 
-/** What the counters of a key leave of both windows. A suspended key has nothing left until the suspension ends. */
+/** Remaining quota of both windows. A suspended key has none until the suspension ends. */
 export function windowsOf(verdict: CountedVerdict): Windows {
   const windows = windowsOfKey(verdict.key);
   if (verdict.kind === 'admitted' || verdict.reason !== 'suspended') return windows;
@@ -104,7 +104,7 @@ export function windowsOf(verdict: CountedVerdict): Windows {
   return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: end } };
 }
 
-/** The windows of a request without a valid key: there is nothing in them. */
+/** The windows of a request without a valid key, with limits of 0. */
 export const emptyWindows = (now: number): Windows =>
   windowsOfKey({ perMinute: 0, perDay: 0, minuteUsed: 0, dayUsed: 0, currentMinute: minuteOf(now) });
 
@@ -119,7 +119,7 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
   };
 }
 
-/** What `X-RateLimit-*` say: the window with the least left; on a tie the one that resets later, mostly the day's. */
+/** The window of `X-RateLimit-*`: the lowest remaining quota, then the later reset, mostly the day's. */
 export function mostRestrictiveWindow({ minute, day }: Windows): Window {
   if (day.remaining === minute.remaining) return day.resetsAt >= minute.resetsAt ? day : minute;
   return day.remaining < minute.remaining ? day : minute;

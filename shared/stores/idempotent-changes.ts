@@ -158,7 +158,7 @@ function undefinedIfUnreadable(error: unknown): undefined {
   if (!(error instanceof ServiceError && error.code === 'INTERNAL_ERROR')) throw error;
 }
 
-/** Why a transaction was cancelled: the condition of this item was false. */
+/** Why a transaction was canceled: the condition of this item failed. */
 const FAILED_CONDITION = 'ConditionalCheckFailed';
 
 const MAY_BE_MADE = 'The change may have been made: send the same request again with the same Idempotency-Key.';

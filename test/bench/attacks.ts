@@ -33,7 +33,7 @@ function besideOthers(what: string, attacked: KeyRecord, isOnePartition = true, 
   };
 }
 
-/** A good key is sent more often than its item takes writes, as far as its limit goes. */
+/** A valid key is sent more often than the write throughput of its item, within its limit. */
 const throttledKey = (place: string, isOnePartition: boolean): Attack =>
   besideOthers(
     `throttled valid key, ${place} partition`,
@@ -54,7 +54,7 @@ function endedToken(): Attack {
 }
 
 const suspended = { suspendedUntil: START + 300_000, currentMinute: MINUTE - 1 };
-const usedUp = { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, currentMinute: MINUTE };
+const exhausted = { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, currentMinute: MINUTE };
 
 /**
  * What one key that is refused, or a token of a good one that has ended, does to others, whose keys are on the same
@@ -65,11 +65,11 @@ export async function benchAttacks(size: Size): Promise<Figure[]> {
   const alone = await figuresOf(throttledKey('own', false), seconds);
   const onPartition = await figuresOf(throttledKey('shared', true), seconds);
   const figures: Figure[] = [];
-  // Those that are revoked, disabled or expired are remembered as the unknown one is.
+  // Revoked, disabled and expired keys are cached like the unknown one.
   for (const attack of [
     besideOthers('unknown key', aKey(), true, false),
     besideOthers('suspended key', aKey(suspended)),
-    besideOthers('exhausted key', aKey(usedUp)),
+    besideOthers('exhausted key', aKey(exhausted)),
     endedToken(),
   ])
     figures.push(...(await figuresOf(attack, seconds)));

@@ -29,7 +29,7 @@ const kinds = [
 /** Start-up and memory of the local host, started as a newcomer does. */
 export async function benchHost(size: Size): Promise<Figure[]> {
   const { starts, clients, requests } = COUNTS[size];
-  // The first start after a change of the sources synthesises them, and does not count.
+  // The first start after a change of the sources synthesizes them, and does not count.
   const first = await secondsUntilReady(size === 'small' ? SLOWED_MS : 0);
   const seconds: number[] = [];
   for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());

@@ -24,9 +24,9 @@ export interface Deployment {
 
 /**
  * Deploys staging by the CDK's own command. What the emulator refuses is made an empty resource and tried again
- * without, so that the rest can be looked at; all else is as it was synthesised.
+ * without, to compare the rest; all else is as synthesized.
  *
- * @param assembly as synthesised
+ * @param assembly as synthesized
  * @param work folder for the copy that is deployed
  */
 export async function deployStaging(assembly: string, work: string, account: string): Promise<Deployment> {
@@ -55,7 +55,7 @@ export async function deployStaging(assembly: string, work: string, account: str
   throw new Error(`After ${MAX_ROUNDS} deploys resources are still refused`);
 }
 
-/** Copies the assembly. @returns all resources of staging, as they were synthesised */
+/** Copies the assembly. @returns all resources of staging, as they were synthesized */
 function copyWithout(refused: ReadonlyMap<string, string>, assembly: string, work: string, round: number): Resources {
   cpSync(assembly, work, { recursive: true, force: true });
   const all: Resources = {};

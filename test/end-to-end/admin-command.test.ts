@@ -22,7 +22,7 @@ beforeAll(async () => {
   host = await LocalHost.start();
   admin = new AdminCommand(host.origin);
   clock = new HostClock();
-  // A command waits until no environment remembers the key as it was. Here it is the clock of the host that goes on.
+  // A command waits until cached refusals expire. Here the clock of the host advances instead.
   whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
 });
 

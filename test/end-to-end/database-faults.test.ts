@@ -46,7 +46,7 @@ describe('When DynamoDB', () => {
     engine.faults = () => undefined;
   });
 
-  test('is out of reach: 503 and no free pass, 401 still for a key that cannot be one', async () => {
+  test('is unavailable: it fails closed with 503, and denies malformed keys with 401', async () => {
     await engine.disconnect();
     const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
     // An AWS SDK at the address of the host gets DynamoDB's own failure.
@@ -59,7 +59,7 @@ describe('When DynamoDB', () => {
       { status: 503, error: { code: 'SERVICE_UNAVAILABLE' }, rateLimit: { limit: 0, remaining: 0 } },
       { status: 401 },
     ]);
-    // What the quotas are, no answer knows: a client that goes by them is not told that it has none.
+    // The response has no quotas: 0 would mislead clients that rely on them.
     const limitNames = responses.map((response) =>
       [...response.headers.keys()].filter((name) => name.startsWith('ratelimit')),
     );

@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 jest.setTimeout(60_000);
 
 /** Nothing but what the first start after a change says. */
-const NO_ERROR = /^(?:Synthesising the service\. [^\n]+\n)?$/;
+const NO_ERROR = /^(?:Synthesizing the service\. [^\n]+\n)?$/;
 
 const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
@@ -129,7 +129,7 @@ describe('npm start', () => {
     return directory;
   }
 
-  test('tells people the base URL and the keys; --no-sample-data leaves the store empty; SIGINT amid requests ends it with 0', async () => {
+  test('prints the base URL and the keys; --no-sample-data leaves the store empty; SIGINT amid requests ends it with 0', async () => {
     start('--no-sample-data');
     await host.prints('Ctrl-C');
     const { key = '', url = '' } = /Bearer (?<key>\S+)' (?<url>http\S+)\/inventory/.exec(host.stdout)?.groups ?? {};
@@ -210,7 +210,7 @@ describe('npm start', () => {
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(readdirSync(directory)).toEqual([]);
-    // A host that is told to stop loses no usage.
+    // A host that is stopped loses no usage.
     expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/demo-pro\/[\d-]+",1\]/);
   });
 

@@ -78,9 +78,9 @@ test('429 for an update over the limit, which is not carried out, beside the flo
   const suspended = { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true };
   const flooding = await issueKey(host, suspended);
   const currentMinute = Math.floor(clock.now / 60_000);
-  const usedUp = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
+  const exhausted = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
   const before = await host.stock.read('101');
-  const [flood, honest] = await Promise.all([listConcurrently(flooding, 280), apiOf(usedUp).setQuantity(101, 99)]);
+  const [flood, honest] = await Promise.all([listConcurrently(flooding, 280), apiOf(exhausted).setQuantity(101, 99)]);
 
   expect(new Set(flood.map(({ error }) => error?.code))).toEqual(new Set(['API_KEY_SUSPENDED']));
   expect(honest).toMatchObject({

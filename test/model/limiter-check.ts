@@ -5,7 +5,7 @@ import { isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
 import { recordOf } from './virtual-table.ts';
 
-/** An environment acts on what it remembers for this long, in milliseconds of request time. */
+/** How long an environment uses its cache, in milliseconds of request time. */
 const REFUSAL_CACHE_TTL_MS = 1_000;
 
 /** The record of a key after a write. */

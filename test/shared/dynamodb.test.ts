@@ -42,7 +42,7 @@ describe('The DynamoDB client', () => {
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
-  test('waits no longer for an answer than it is told', async () => {
+  test('waits no longer for a response than its timeout', async () => {
     await respondWith(() => undefined);
     const start = Date.now();
     const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
@@ -78,7 +78,7 @@ describe('A failure of DynamoDB or of the way to it', () => {
   });
 });
 
-test('A read is tried three times where DynamoDB is out of reach, and no more', async () => {
+test('A read has three attempts if DynamoDB is unavailable, and no more', async () => {
   const fault = new InternalServerError({ message: 'x', $metadata });
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;

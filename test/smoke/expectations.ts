@@ -9,7 +9,7 @@ interface Expectation {
   /** Method and path. */
   readonly request: string;
   readonly parts?: RequestParts;
-  /** Of a refusal, with the status that the catalogue has for it. */
+  /** Of a refusal, with the status that the catalog has for it. */
   readonly code?: ErrorCode;
   /** By default 200. */
   readonly status?: number;

@@ -60,7 +60,7 @@ export class Service {
   }
 
   /**
-   * Sends a request without the client, to see what that hides. A used up minute is waited out.
+   * Sends a request without the client, to see what that hides. Waits for the end of an exhausted minute.
    *
    * @throws Error where the answer lacks what every answer promises
    */

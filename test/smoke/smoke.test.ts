@@ -106,7 +106,7 @@ describe('npm run smoke', () => {
     expect(stdout).toMatch(/\n– an update .*\n\nhttp:.* skipped\. No write was tried: the store is empty\.\n$/);
   });
 
-  test('says at once where nobody answers', async () => {
+  test('reports a refused connection at once', async () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
 
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });

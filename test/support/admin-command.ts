@@ -118,7 +118,7 @@ function outputOf({ exitCode, stdout, stderr }: Outcome): string {
   return stdout;
 }
 
-/** The admin command as one admin uses it on one host. It remembers what it said, for a look through it at the end. */
+/** The admin command as one admin uses it on one host. It stores its output, for a check at the end. */
 export class AdminCommand {
   readonly #origin: string;
   /** All that the commands printed, except those that make a key. */
@@ -214,7 +214,7 @@ export class Terminal {
     const command = `stty cols 200; ${line.replace(/^admin /, `"${process.execPath}" infra/admin/main.ts `)}`;
     this.#process = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: root,
-      // A person's terminal has colours, which `CI` and others would have Node.js deny.
+      // A person's terminal has colors, which `CI` and others would have Node.js deny.
       env: { PATH, HOME, TERM: 'xterm-256color' },
       stdio: ['pipe', 'pipe', 'inherit'],
       timeout: TIMEOUT_MS,

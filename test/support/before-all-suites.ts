@@ -13,7 +13,7 @@ export default async function beforeAllSuites(): Promise<void> {
   synthesizeForAllSuites();
 }
 
-/** Half of its time to start goes into optimising. */
+/** Half of its time to start goes into optimizing. */
 const STARTS_FAST = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 /** Starts AWS's own engine, where there is Java. It gets ready by itself, and ends with this process. */

@@ -16,7 +16,7 @@ interface FaultyResponse {
 /** What goes wrong with a call. */
 export type Fault =
   | FaultyResponse
-  /** The connection breaks off, and the call is not carried out. */
+  /** The connection is closed, and the call is not carried out. */
   | { readonly kind: 'hangUp' }
   /** The call is carried out, and the connection breaks before or within the answer; or it is a 500. */
   | { readonly kind: 'lostResponse' | 'halfResponse' | 'falseFailure' }

@@ -115,7 +115,7 @@ export class InProcessTarget {
     return this.#table.commits;
   }
 
-  /** Forgets all keys; the usage plans are those of a stack that was just deployed. */
+  /** Removes all keys; the usage plans are those of a new stack. */
   reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
     this.records.plans.clear();
@@ -146,7 +146,7 @@ export class InProcessTarget {
     return this.target.keyTable.all(() => undefined);
   }
 
-  /** What a request with a token comes to, in an execution environment that remembers nothing. */
+  /** The outcome of a request with a token, in an execution environment with an empty cache. */
   async verdict(token: Token): Promise<string> {
     return (await new Limiter(this.target.documents, KEYS_TABLE).admit(token, Date.now())).kind;
   }

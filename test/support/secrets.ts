@@ -13,7 +13,7 @@ export interface Leak {
   readonly line: number;
 }
 
-/** What a secret looks like, whoever's it is. */
+/** The pattern of secrets, of any owner. */
 const secretPatterns: Readonly<Record<string, RegExp>> = {
   'an API key': KEY_PATTERN,
   'an API key in hexadecimal': /70736b5f[0-9a-f]{92}/gi,

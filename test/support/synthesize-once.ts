@@ -68,7 +68,7 @@ const script = `
 `;
 
 /**
- * Begins to synthesise the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for
+ * Begins to synthesize the service for all suites: in each suite it would take seconds, as Jest loads the CDK anew for
  * every one. A process of its own, with nothing of an account in its environment, leaves nothing in the memory of the
  * tests, and suites that do not need it do not wait for it. It ends with this process.
  */

@@ -20,12 +20,12 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
 export async function assemble(directory: string): Promise<void> {
   const cached = join(cacheDirectory, sourceHash(projectRoot));
   if (existsSync(cached)) return cpSync(cached, directory, { recursive: true });
-  writeNotice('Synthesising the service. The next start is quicker, until a source changes.');
+  writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
   await synthesize(directory);
   try {
     keep(directory, cached);
   } catch (error) {
-    writeNotice(`The next start will synthesise again: ${messageOf(error)}`);
+    writeNotice(`The synthesized template was not cached: ${messageOf(error)}`);
   }
 }
 
@@ -39,7 +39,7 @@ async function synthesize(directory: string): Promise<void> {
   process.once('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit');
   process.off('exit', kill);
-  if (exitCode !== 0) throw new HostError('The service cannot be synthesised');
+  if (exitCode !== 0) throw new HostError('The service cannot be synthesized');
 }
 
 /** Keeps an assembly for the next start, whole or not at all, and no other one. */

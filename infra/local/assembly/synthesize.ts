@@ -6,7 +6,7 @@ import { bundleOf, functionFiles } from '../../stack/bundle.ts';
 import { stages } from '../../stages.ts';
 
 /**
- * Synthesises the service as it is deployed to staging. A process of its own: the CDK takes more memory than all the
+ * Synthesizes the service as it is deployed to staging. A process of its own: the CDK takes more memory than all the
  * rest of the host, and only its end gives that back. Its argument is the folder where the cloud assembly goes, and the
  * source maps beside the assets, where the bundles look for them.
  */

@@ -1,6 +1,6 @@
 import type { ParseContext, Parser } from 'dynalite/db/*Parser.js';
 
-/** Expressions that are remembered of each parser: the service has some twenty. */
+/** Cached expressions per parser: the service has about twenty. */
 const CACHE_SIZE = 200;
 
 /** What these check, or compare, are the values themselves. */

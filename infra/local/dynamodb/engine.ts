@@ -59,7 +59,7 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
       return url;
     },
     close: async () => {
-      // Calls that are still under way throw that the store is closed. Nobody waits for them.
+      // Calls in progress throw that the store is closed. No caller waits for them.
       worker.removeAllListeners('error').on('error', () => undefined);
       const exit = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');

@@ -125,6 +125,7 @@ function cancellationReason(error: unknown): CancellationReason {
 
 function canceled(CancellationReasons: readonly CancellationReason[]): ApiError {
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
+  // cspell:ignore cancelled -- DynamoDB's own message
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
   return Object.assign(new Error(message), {
     statusCode: 400,

@@ -23,7 +23,7 @@ export interface Invocation {
   readonly event: string;
   /** Counts from when the thread begins the event. */
   readonly timeoutMs: number;
-  /** Unix milliseconds. Nobody waits any more for one that begins later. */
+  /** Unix milliseconds. No caller waits for an event that begins later. */
   readonly beginsUntil: number;
 }
 

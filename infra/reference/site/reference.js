@@ -2,7 +2,7 @@ import { createApiReference } from './scalar/standalone.esm.js';
 
 /** The API reference in the page. Whatever would call another origin is off: fonts, proxy, telemetry, assistant. */
 
-// On a narrow screen the answer comes above the form: whoever has scrolled down to a body would not see it.
+// On a narrow screen the response is above the form: a reader who scrolled down to a body would not see it.
 document.addEventListener('click', ({ target }) => {
   if (!target.closest('[data-addressbar-action="send"]')) return;
   document.querySelector('.scalar-client section[aria-label="Response"]')?.parentElement.scrollTo(0, 0);

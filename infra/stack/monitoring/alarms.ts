@@ -18,9 +18,9 @@ const NO_TARGETS = { emails: [], topicArns: [], tickets: undefined };
 /** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topics that they go to. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
-  /** Those that take a release back. */
+  /** Those that roll a release back. */
   readonly rollback: readonly Alarm[];
-  /** What the names of the alarms begin with. */
+  /** Prefix of the alarms' names. */
   readonly #prefix: string;
 
   constructor(scope: Construct, id: string, { alarmTargets, ...monitored }: AlarmsProps) {
@@ -53,7 +53,7 @@ export class Alarms extends Construct {
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(periodMinutes));
     const found = definition.metric(metrics);
     if (!found) return undefined;
-    // Where the window has no data, CloudWatch goes by older data, which may be of another hour.
+    // For a window without data, CloudWatch uses older data, possibly from another hour.
     const nothing = missingData === TreatMissingData.BREACHING ? 1 : 0;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName: `${this.#prefix}${alarmId}`,
@@ -66,7 +66,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Where the alarms go: over TLS, published by the alarms of this deployment alone. */
+  /** The topic of the alarms: requires TLS, and accepts only the alarms of this deployment. */
   #topic(id: string, emails: readonly string[]): Topic {
     const topic = new Topic(this, id, { displayName: 'Pet store inventory alarms', enforceSSL: true });
     const stack = Stack.of(this);
@@ -76,7 +76,7 @@ export class Alarms extends Construct {
       ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
     };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
-    acknowledge(topic, 'SNS2', 'Alarms hold nothing secret, and go out as plain e-mail.');
+    acknowledge(topic, 'SNS2', 'Alarms contain no secrets, and are sent as unencrypted e-mail.');
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }

@@ -23,20 +23,20 @@ export interface ServiceDashboardProps extends Monitored {
   readonly alarms: readonly Alarm[];
 }
 
-/** Data points of all graphs, as long as no more than some hours are shown: CloudWatch takes longer ones for days. */
+/** Period of all graphs for up to some hours: CloudWatch uses longer periods for days. */
 const PERIOD = Duration.minutes(1);
 
 /** Columns of a dashboard. */
 const FULL_WIDTH = 24;
 
-/** One page that answers: is it healthy, who is hitting limits? */
+/** One page for two questions: is the service healthy, and which keys reach their limits? */
 export class ServiceDashboard extends Construct {
   constructor(scope: Construct, id: string, { alarms, ...monitored }: ServiceDashboardProps) {
     super(scope, id);
     const list = new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 });
     const graphs = graphsOf(new MonitoringMetrics(monitored, PERIOD));
     new Dashboard(this, 'Dashboard', {
-      // Dashboards are the account's, not the region's.
+      // Dashboard names are unique per account, not per region.
       dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
       widgets: [alarms.length > 0 ? [list] : [], [...graphs, mostRefused(monitored)]],
@@ -48,18 +48,18 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
   const { functions, keySync, stockEvents } = metrics.monitored;
   const called = { ...functions.byName, ...(stockEvents && { publisher: stockEvents.publisher }) };
   return [
-    graph('Requests, and how many fail', [
+    graph('Requests and failures', [
       metrics.gateway('Count').with({ label: 'Requests' }),
       metrics.gateway('4XXError').with({ label: '4xx' }),
       metrics.gateway('5XXError').with({ label: '5xx' }),
     ]),
-    graph('Time to answer, ms', responseTimes(metrics), alarmCatalog['slow-answers'].breaches.above),
-    graph('Functions that break off or are throttled', [
+    graph('Latency, ms', responseTimes(metrics), alarmCatalog['slow-answers'].breaches.above),
+    graph('Function errors and throttles', [
       ...Object.entries(called).map(([label, one]) => metrics.function(one, 'Errors').with({ label })),
-      metrics.accountFunctions('Throttles').with({ label: 'Throttled, all of the account' }),
+      metrics.accountFunctions('Throttles').with({ label: 'Throttled in the account' }),
     ]),
     graph(
-      'Tables that throttle',
+      'Table throttles',
       tableNames.map((name) => {
         const events = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((metric) => metrics.table(name, metric));
         return metrics.sum(`${name}Throttles`, events, name);
@@ -91,10 +91,10 @@ function responseTimes(metrics: MonitoringMetrics): IMetric[] {
   ];
 }
 
-/** The table of the keys that are refused most. */
+/** The table of the keys with most refusals. */
 const mostRefused = (monitored: Monitored): IWidget =>
   new LogQueryWidget({
-    title: 'Keys that are refused most',
+    title: 'Keys with most refusals',
     view: LogQueryVisualizationType.TABLE,
     logGroupNames: logGroupsOf(monitored).requests.map(({ logGroupName }) => logGroupName),
     queryString: queries.refusals.query,
@@ -102,7 +102,7 @@ const mostRefused = (monitored: Monitored): IWidget =>
     height: 6,
   });
 
-/** @param alarmAt draws a line where the alarm of this graph goes off */
+/** @param alarmAt draws a line at the threshold of this graph's alarm */
 const graph = (title: string, left: IMetric[], alarmAt?: number): IWidget =>
   new GraphWidget({
     title,

@@ -13,18 +13,18 @@ import type { ServiceFunction } from '../service-function.ts';
 import type { StockEvents } from '../stock-events.ts';
 import type { Tables } from '../tables.ts';
 
-/** What alarms, dashboard and saved queries look at in one deployment. */
+/** The resources that alarms, dashboard and saved queries of a deployment monitor. */
 export interface Monitored {
   readonly api: InventoryApi;
   readonly functions: OperationFunctions;
   readonly keySync: KeySync;
   readonly stockEvents: StockEvents | undefined;
   readonly tables: Tables;
-  /** Where the deployment has one. */
+  /** If the deployment has one. */
   readonly firewall: Firewall | undefined;
 }
 
-/** Log groups by what is in them: requests and errors, the syncs of keys, the access log of the gateway. */
+/** Log groups by content: requests and errors, the syncs of keys, the access log of the gateway. */
 export type LogKind = 'requests' | 'sync' | 'access';
 type LogGroups = Record<LogKind, readonly LogGroup[]>;
 
@@ -34,10 +34,10 @@ export const logGroupsOf = ({ api, functions, keySync, stockEvents }: Monitored)
   access: [api.accessLogs],
 });
 
-/** What log filters count (see monitoring.ts). */
+/** Metrics of the log filters (see monitoring.ts). */
 export type LogMetric = 'GatewayRefusals' | 'BrokenLists';
 
-/** A metric of a log filter has no dimensions but those of its fields: the stack is in its name. */
+/** A log filter's metric has only dimensions of its fields, so its name contains the stack. */
 export const logMetricName = (stackName: string, name: LogMetric): string => `${stackName}-${name}`;
 
 type AnyMetric = Metric | MathExpression;
@@ -55,7 +55,7 @@ export class MonitoringMetrics {
   }
 
   /**
-   * Of the gateway: all requests, or those of one operation. The dimension is the API's name, not its id: an
+   * Metrics of the gateway: all requests, or those of one operation. The dimension is the API's name, not its id: an
    * alarm then does not depend on the API, which depends on the releases, which depend on the alarms.
    */
   gateway(metricName: string, statistic: string = Stats.SUM, operation?: OperationId): Metric {
@@ -66,22 +66,22 @@ export class MonitoringMetrics {
     return this.#metric('AWS/ApiGateway', metricName, statistic, { ...dimensions, Method: method, Resource: path });
   }
 
-  /** Of a function as it is called: by its alias, whose metrics are those of all versions behind it. */
+  /** Metrics of a function's alias: the sum of all versions behind it. */
   function({ live }: ServiceFunction, metricName: string, statistic: string = Stats.SUM): Metric {
     return live.metric(metricName, { statistic, period: this.#period });
   }
 
-  /** Of the lines that the functions write for each request; all, or those with one value of a field. */
+  /** Metrics of the functions' request logs: all, or those with one value of a field. */
   requests(metricName: 'Requests' | 'Refusals', field: Readonly<Record<string, string>> = {}): Metric {
     return this.#metric(METRICS_NAMESPACE, metricName, Stats.SUM, { stack: this.#stackName, ...field });
   }
 
-  /** Of the line that the sync of keys writes each time. */
+  /** Metrics of the log line of each sync of keys. */
   sync(metricName: string, statistic: string): Metric {
     return this.#metric(METRICS_NAMESPACE, metricName, statistic, { service: 'sync-keys', stack: this.#stackName });
   }
 
-  /** Of all functions in the account. */
+  /** Metrics of all functions in the account. */
   accountFunctions(metricName: string): Metric {
     return this.#metric('AWS/Lambda', metricName, Stats.SUM, {});
   }
@@ -95,7 +95,7 @@ export class MonitoringMetrics {
     return this.#metric('AWS/DynamoDB', metricName, Stats.SUM, dimensions);
   }
 
-  /** What the firewall blocks; undefined where there is none. */
+  /** Requests that the firewall blocks; undefined without a firewall. */
   blocked(): Metric | undefined {
     const { firewall } = this.monitored;
     if (!firewall) return undefined;
@@ -103,13 +103,13 @@ export class MonitoringMetrics {
     return this.#metric('AWS/WAFV2', 'BlockedRequests', Stats.SUM, dimensions);
   }
 
-  /** A formula over metrics that it names by their ids: these begin with a small letter. */
+  /** A formula over metrics by their ids, which begin with a lower-case letter. */
   formula(expression: string, usingMetrics: Record<string, AnyMetric>, label?: string): MathExpression {
     const options = label === undefined ? {} : { label };
     return new MathExpression({ expression, usingMetrics, period: this.#period, ...options });
   }
 
-  /** The sum of metrics, of which some may have no data. */
+  /** The sum of metrics; missing data is 0. */
   sum(idPrefix: string, metrics: readonly AnyMetric[], label?: string): MathExpression {
     const named = Object.fromEntries(metrics.map((metric, index) => [`${idPrefix}${index + 1}`, metric]));
     return this.formula(`SUM([${Object.keys(named).join(', ')}])`, named, label);

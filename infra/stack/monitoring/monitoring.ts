@@ -16,14 +16,14 @@ export interface MonitoringProps extends Monitored {
 }
 
 /**
- * What API Gateway answers by its usage plans and throttles, which must never refuse what the limiter has admitted, but
- * for bulks beyond their share.
+ * Refusals by API Gateway's usage plans and throttles, which must never refuse what the limiter has admitted, except
+ * for batch updates beyond their throttle.
  */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
 
 const { method, path } = operations.updateInventories;
 
-/** Over the fields of the access log (see inventory-api.ts). */
+/** A filter on the fields of the access log (see inventory-api.ts). */
 const refusedAfterAll = FilterPattern.all(
   FilterPattern.stringValue('$.outcome', '=', ADMITTED),
   FilterPattern.any(...REFUSALS.map((type) => FilterPattern.stringValue('$.gatewayError', '=', type))),
@@ -33,15 +33,15 @@ const refusedAfterAll = FilterPattern.all(
   ),
 );
 
-/** Lambda's own line about a call that failed, which it writes once for each (Telemetry API, `platform.report`). */
+/** Lambda's log line about a failed invocation, one for each (Telemetry API, `platform.report`). */
 const failedCall = FilterPattern.all(
   FilterPattern.stringValue('$.type', '=', 'platform.report'),
   FilterPattern.stringValue('$.record.status', '!=', 'success'),
 );
 
-/** Alarms and dashboard, where the stage has them, and the saved queries. */
+/** Alarms and dashboard, if the stage has them, and the saved queries. */
 export class Monitoring extends Construct {
-  /** The alarms that take a release back. */
+  /** The alarms that roll a release back. */
   readonly rollback: readonly Alarm[];
 
   constructor(scope: Construct, id: string, { settings, ...monitored }: MonitoringProps) {
@@ -54,10 +54,10 @@ export class Monitoring extends Construct {
     new SavedQueries(this, 'Queries', monitored);
   }
 
-  /** There is no metric, and nothing to pay, as long as there is no such line. */
+  /** Without such lines there is no metric, and no cost. */
   #countInLogs({ api, functions }: Monitored): void {
     this.#count('GatewayRefusals', 'GatewayRefusals', api.accessLogs, refusedAfterAll);
-    // All lists count as one metric: an alarm takes ten at most.
+    // All lists count as one metric: an alarm has max ten.
     for (const { node, logs } of functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
   }
 

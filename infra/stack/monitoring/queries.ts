@@ -4,20 +4,20 @@ import { Construct } from 'constructs';
 import { type LogKind, logGroupsOf, type Monitored } from './metrics.ts';
 
 export interface Query {
-  /** As it is listed in the console, and named in the runbooks. */
+  /** Its name in the CloudWatch console and in the runbooks. */
   readonly name: string;
   readonly logs: LogKind;
   /** In the language of CloudWatch Logs Insights. */
   readonly query: string;
 }
 
-/** The lines of requests, among all that a function writes. */
+/** The request lines of a function's log. */
 const REQUESTS = 'filter message = "Request"';
 
-/** What Lambda itself writes about a call that failed, in JSON or, before a function has started, in words. */
+/** Lambda's log line about a failed invocation, in JSON or, before a function has started, as text. */
 const FAILURES_OF_LAMBDA = '@message like /Task timed out|Runtime\\.ExitError|"status":\\s*"(error|failure|timeout)"/';
 
-/** What an admin on call asks the logs. */
+/** The saved queries for admins on call. */
 export const queries = {
   slowest: {
     name: 'Slowest requests',
@@ -85,7 +85,7 @@ export const queries = {
   },
 } as const satisfies Record<string, Query>;
 
-/** The questions, ready in CloudWatch Logs Insights under "Saved queries", in a folder named after the stack. */
+/** The queries in CloudWatch Logs Insights under "Saved queries", in a directory named after the stack. */
 export class SavedQueries extends Construct {
   constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);

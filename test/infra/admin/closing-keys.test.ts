@@ -160,7 +160,7 @@ test.each(['move to Pro', 'resume'] as const)(
   },
 );
 
-test('The history tells an edit in API Gateway, which a command adopts, from what the command did, and why', async () => {
+test('The history separates an edit in API Gateway, which a command adopts, from the change of the command and its reason', async () => {
   const subject = await issueSubject(world, 'open');
   renameInGateway();
   await commands['move to Pro'](target, 'subject');

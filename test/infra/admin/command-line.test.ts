@@ -173,7 +173,7 @@ describe('A failure', () => {
     );
   });
 
-  test('of AWS is told in one line, and of the program not at all', () => {
+  test('of AWS is reported in one line, and of the program not at all', () => {
     const several = new AggregateError([named('no IPv6\n  at all. Badly.', 'Error'), new Error('no IPv4')]);
 
     expect(failureText(Object.assign(several, { $metadata: {} }), 'try again')).toContain(': no IPv6 at all. Badly (');

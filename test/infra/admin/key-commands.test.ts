@@ -229,7 +229,7 @@ describe('What an admin has just done in the AWS console', () => {
 describe('An edit', () => {
   const expires = NOW + HOUR_MS;
 
-  test('gives name and end to API Gateway, takes the tag of the end away with it, and tells of both in the history', async () => {
+  test('gives name and end to API Gateway, removes the tag of the end with it, and records both in the history', async () => {
     const subject = await issueSubject(world, 'open');
     expect(await editTo({ name: 'new', expires })).toMatchObject({ name: 'new', applied: true });
     const end = new Date(NOW + HOUR_MS).toISOString();
@@ -252,7 +252,7 @@ describe('An edit', () => {
     await expect(editTo({})).rejects.toThrow('Nothing to edit. Pass --name, --expires or both.');
   });
 
-  test('of a key that has expired lets it in again, and leaves a suspended one suspended', async () => {
+  test('of an expired key makes it valid, and keeps a suspended one suspended', async () => {
     await issueChanged({ expiresAtMs: NOW - 1 });
     expect(await editTo({ expires })).toMatchObject({ state: 'active' });
     world.reset();

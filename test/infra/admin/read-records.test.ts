@@ -55,7 +55,7 @@ describe('a CSV file', () => {
       /^The first line of a\.csv must be petId,quantity,status.*, not 101,4,available\. /,
     ],
     ['a wrong column', 'petId;qty;status\n1;1;sold\n', /, not petId,qty,status\. Nothing was written\.$/],
-  ])('with %s is refused, and told what the first line must be', async (_, content, message) => {
+  ])('with %s is refused, with the rule for the first line', async (_, content, message) => {
     await expect(read(stockEntries, 'a.csv', content)).rejects.toThrow(message);
   });
 
@@ -84,7 +84,7 @@ describe('a CSV file', () => {
     expect(await read(orders, 'a.csv', content)).toEqual([{ line: 2, entry }]);
   });
 
-  test('of orders has each column once at most, and is told which are optional', async () => {
+  test('of orders has each column once at most, and the error lists the optional ones', async () => {
     const message = 'must be id,petId,quantity,shipDate (optional),status,complete, not petId,id,quantity,status,';
     await expect(read(orders, 'a.csv', 'petId,id,quantity,status,complete,id\n')).rejects.toThrow(message);
   });
@@ -102,7 +102,7 @@ describe('a JSON Lines file', () => {
   test.each<[string, string, string | RegExp]>([
     ['broken JSON', '{"petId":1', 'is not valid JSON'],
     ['a float as petId', '{"petId":1.5,"quantity":1,"status":"sold"}', 'petId must be an int64'],
-    ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","colour":"red"}', 'colour is unknown'],
+    ['an unknown field', '{"petId":1,"quantity":1,"status":"sold","color":"red"}', 'color is unknown'],
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
     ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is duplicated'],

@@ -43,7 +43,7 @@ describe('A local host', () => {
       { __type: 'AccessDeniedException', message: 'No' },
       'from this machine: No. Run the command',
     ],
-  ])('%s is told apart', async (_, status, body, message) => {
+  ])('%s is distinguished', async (_, status, body, message) => {
     const server = await ScriptedServer.start(reply(status, body));
     await expect(find(originOf(server))).rejects.toThrow(message);
   });

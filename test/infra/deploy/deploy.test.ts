@@ -223,7 +223,7 @@ describe('npm run deploy', () => {
     expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --read-only');
   });
 
-  test('leaves no key behind where the smoke test fails, and tells that the stage may have changed', async () => {
+  test('leaves no key behind where the smoke test fails, and reports that the stage may have changed', async () => {
     const { exitCode, stderr } = await onAws(['--stage', 'staging'], { FAILS: '*smoke/main*' });
 
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Failed: node test/') });
@@ -231,7 +231,7 @@ describe('npm run deploy', () => {
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
-  test('goes back all at once after an update was cancelled, and loses a table only where its name is given', async () => {
+  test('goes back all at once after an update was canceled, and loses a table only where its name is given', async () => {
     stacks = { ...made, 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
     template = { Resources: { ...staging.Resources, TablesNotes: table, TablesMore: table } };
     const words = ['--stage', 'staging', '--roll-back', '--lose', 'TablesMore'];

@@ -18,12 +18,12 @@ async function assembleInto(name: string): Promise<string> {
   return directory;
 }
 
-test('What one start has synthesised, the next one takes without a word', async () => {
+test('What one start has synthesized, the next one takes without a word', async () => {
   const first = await assembleInto('first');
-  const told = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   const second = await assembleInto('second');
 
-  expect(told).not.toHaveBeenCalled();
+  expect(written).not.toHaveBeenCalled();
   expect(readdirSync(second, { recursive: true })).toEqual(readdirSync(first, { recursive: true }));
   const { Resources } = inventoryTemplate('staging');
   expect(readAssembly(second).template).toHaveProperty('Resources', Resources);

@@ -39,7 +39,7 @@ const send = (...TransactItems: TransactWriteItem[]) => client.send(new Transact
 const stored = async (TableName: string, key: object) =>
   (await client.send(new GetItemCommand({ TableName, Key: { ...key } }))).Item;
 
-// What a transaction makes, and why it is cancelled, is tested where the stock is updated with an Idempotency-Key.
+// What a transaction makes, and why it is canceled, is tested where the stock is updated with an Idempotency-Key.
 describeOnEachEngine('A transaction', () => {
   beforeEach(async () => {
     client = new DynamoDBClient({ maxAttempts: 1 });

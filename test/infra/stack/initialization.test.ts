@@ -146,7 +146,7 @@ test.each(Object.keys(functionFiles()))(
 );
 
 test.each(functions)(
-  '%s starts where DynamoDB is out of reach and fails its check there; it passes, and serves, as soon as it is back',
+  '%s starts while DynamoDB is unavailable and fails its check; it passes, and serves, once DynamoDB is available',
   async (name, event, unreached, reached, calls) => {
     const lambda = deploy(name);
     const response = (): Promise<string> => text(lambda.stream(JSON.stringify(event)));

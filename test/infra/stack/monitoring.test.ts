@@ -123,14 +123,14 @@ describe('the alarms', () => {
     expect(production['RolloutFewErrors']).not.toHaveProperty('Properties.AlarmActions');
   });
 
-  test('that take a release back look at what a release can break, and within five minutes: no canary is over by then', () => {
+  test('that roll a release back monitor what a release can break, within five minutes: before a canary ends', () => {
     const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
 
     expect(rollback.map(([id]) => id)).toEqual(['api-errors', 'slow-answers', 'authorizer-errors', 'function-errors']);
     for (const [, { periodMinutes = 5, periods = 1 }] of rollback) expect(periodMinutes * periods).toBe(5);
   });
 
-  test('take no data for good news, but for the one that misses the sync', () => {
+  test('treat missing data as no problem, except sync-missing', () => {
     for (const [id, { TreatMissingData, Metrics }] of alarms) {
       const expected = id === 'sync-missing' ? ['breaching', 'FILL(found, 1)'] : ['notBreaching', 'FILL(found, 0)'];
       expect([TreatMissingData, Metrics[0]?.Expression?.replace('percent', 'found')]).toEqual(expected);

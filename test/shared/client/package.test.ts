@@ -53,7 +53,7 @@ function checkTypes() {
 }
 
 describe('the package of the client', () => {
-  test('holds what a program needs, its licence, and the example of the folder to copy', () => {
+  test('holds what a program needs, its license, and the example of the directory to copy', () => {
     const readme = read(path.join(installed, 'README.md'));
 
     expect(read(path.join(installed, 'dist/LICENSE'))).toBe(read(path.join(root, 'LICENSE')));

@@ -212,7 +212,7 @@ describe('after a refusal', () => {
   });
 
   test.each([
-    ['breaks off', breakOff('{', 429, { 'Retry-After': '30' }), ['broken-off']],
+    ['is truncated', breakOff('{', 429, { 'Retry-After': '30' }), ['broken-off']],
     ['does not come', stall('{', 429, { 'Retry-After': '30' }), []],
   ])('nothing is sent where the body of the refusal %s', async (_, step, outcome) => {
     const calls = await HeldCalls.start();
@@ -227,7 +227,7 @@ describe('after a refusal', () => {
   });
 });
 
-describe('while a day is used up', () => {
+describe('while a day is exhausted', () => {
   test('one call a minute is sent, and the others are rejected at once', async () => {
     const times: number[] = [];
     const begin = Date.now();

@@ -175,7 +175,7 @@ describe.each([
     expect(isJson(textOf(response))).toBe(true);
   });
 
-  test('that breaks off fails, is logged, and is no complete list', async () => {
+  test('that is truncated fails, is logged, and is no complete list', async () => {
     const list = new PagedList(2, 2, 2);
     const failure = new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') });
     const begun = Promise.withResolvers<void>();
@@ -193,11 +193,11 @@ describe.each([
     expect(isJson(textOf(response))).toBe(false);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
     expect(faults()).toEqual([
-      [expect.stringMatching(/broke off after its answer had begun.*7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d/)],
+      [expect.stringMatching(/was truncated after its response had begun.*7b4b5a2e-0d5c-4c39-9d0e-3f6f1a2b3c4d/)],
     ]);
   });
 
-  test('that breaks off before it has begun is an Error body', async () => {
+  test('that fails before it has begun is an Error body', async () => {
     const list = new PagedList(2, 2);
     list.before = () => {
       throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });

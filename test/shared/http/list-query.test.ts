@@ -70,7 +70,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('a cursor is refused, and told what to do,', () => {
+describe('a cursor is refused, with advice,', () => {
   const cursor = encodeCursor(place);
   const ofSold = encodeCursor({ ...place, status: 'sold' });
 

@@ -46,7 +46,7 @@ describe('the probe of a release', () => {
 
 describe('the probe of a cold start', () => {
   test('is waited for, may fail, and leaves no timer', async () => {
-    const call = jest.fn(() => Promise.reject(new Error('out of reach')));
+    const call = jest.fn(() => Promise.reject(new Error('unavailable')));
 
     await expect(warmUp(call)).resolves.toBeUndefined();
     expect(call).toHaveBeenCalledTimes(1);
@@ -61,6 +61,6 @@ describe('the probe of a cold start', () => {
     expect(isReady).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
     await warm;
-    reject(new Error('out of reach'));
+    reject(new Error('unavailable'));
   });
 });

@@ -59,7 +59,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     await client.send(new PutCommand({ TableName: name, Item: { ...key, enabled: 'yes' } }));
 
     await expect(read(key)).rejects.toThrow(
-      new RegExp(`^The key spoiled has a record in the table ${name} that is not in order: enabled: .*"yes"$`),
+      new RegExp(`^The key spoiled has an invalid record in the table ${name}: enabled: .*"yes"$`),
     );
   });
 
@@ -153,7 +153,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
 
     expect(records.map(idOf).toSorted()).toEqual(ids.toSorted());
     expect(unreadable).toEqual([
-      expect.stringContaining(`The key with the record id ${bad.recordId} has a record in the table`),
+      expect.stringContaining(`The key with the record id ${bad.recordId} has an invalid record in the table`),
     ]);
   });
 });
@@ -189,12 +189,12 @@ test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
     tokens({ access: 'read', until: NOW + 60_000 }),
     { tokens: {} },
   ],
-])('A change is told as %j', (phrases, differences, before = {}) => {
+])('A change is described as %j', (phrases, differences, before = {}) => {
   const key = { ...open, ...before };
   expect(describeChange(key, { ...key, ...differences }, NOW)).toEqual(phrases);
 });
 
-test('Each part of a record is told of, or is bookkeeping', () => {
+test('Each part of a record is described, or is bookkeeping', () => {
   const other = { ...suspended, ...agreed, name: 'b', expiresAtMs: NOW, revoked: true, tokens: {} };
   const untold = Object.keys(keyRecordSchema.entries).filter(
     (name) =>
@@ -203,7 +203,7 @@ test('Each part of a record is told of, or is bookkeeping', () => {
 
   const identity = ['recordId', 'keyId', 'createdAt', 'revision', 'changedAt'];
   const counters = ['currentMinute', 'dayUsed', 'minuteRefused', 'minuteUsed'];
-  // Each half of a suspension tells nothing.
+  // One half of a suspension alone means nothing.
   const halves = ['suspendedByAdmin', 'suspendedUntil'];
   const bookkeeping = [...identity, ...counters, ...halves, 'interimUntil', 'purgeAt', 'unappliedSince'];
   expect(untold.toSorted()).toEqual(bookkeeping.toSorted());

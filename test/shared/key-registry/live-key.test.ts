@@ -59,7 +59,7 @@ describe('A key of API Gateway', () => {
     ['a longer name cut to 100', { name: 'n'.repeat(101) }, { name: `${'n'.repeat(97)}…` }, 'free'],
     ['a name of 100 bytes in 25 characters', { name: '🐾'.repeat(25) }, { name: '🐾'.repeat(25) }, 'free'],
     ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
-    ['the limits of the catalogue, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
+    ['the limits of the catalog, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
     [
       'the most that may be agreed',

@@ -92,7 +92,7 @@ test('A sync where nothing changed makes a call per 500 keys and one per usage p
   expect(calls).toEqual({ ScanCommand: 1, ...lists });
 });
 
-test('A changed catalogue reaches all keys of a plan without a call about any of them', async () => {
+test('A changed catalog reaches all keys of a plan without a call about any of them', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
   const calls = countCalls();
   const { changed } = await registry.sync();
@@ -264,7 +264,7 @@ describe('Many keys that seem to be gone', () => {
     expect((await registry.sync({ force: true })).closed.toSorted()).toEqual(ids.slice(10).toSorted());
   });
 
-  test('as a plan of the catalogue is missing stay as they are, even by the word of an admin', async () => {
+  test('as a plan of the catalog is missing stay as they are, even by the word of an admin', async () => {
     const key = await registry.usedKey({}, 'pro');
     registry.records.plans.delete('pro');
 
@@ -280,7 +280,7 @@ test('A record that is not in order is one problem, and stays as it is', async (
   for (const each of [key, other]) registry.update(idIn(each), { name: 'renamed' });
 
   const problem = expect.stringMatching(
-    new RegExp(`^The key ${key.keyId} has a record in the table .* enabled: Invalid`),
+    new RegExp(`^The key ${key.keyId} has an invalid record in the table .* enabled: Invalid`),
   );
   expect(await registry.did()).toEqual(did({ changed: [other.keyId], problems: [problem] }));
 });

@@ -8,8 +8,8 @@ const MINUTE = Math.floor(NOW / 60_000);
 const { recordId, tokens } = aKey();
 const { hash } = tokenOf({ recordId, tokens });
 
-/** A key of 5 requests a minute that are used up, one of which was refused. */
-const usedUp = (differences: Partial<KeyRecord> = {}): KeyRecord =>
+/** A key whose 5 requests per minute are exhausted, with one refusal. */
+const exhausted = (differences: Partial<KeyRecord> = {}): KeyRecord =>
   aKey({ tokens, perMinute: 5, minuteUsed: 5, minuteRefused: 1, currentMinute: MINUTE, ...differences });
 
 function cachedKey(key: KeyRecord | undefined): CachedKey {
@@ -29,9 +29,9 @@ const suspended = { suspendedUntil: NOW + 300_000, currentMinute: MINUTE - 2 };
 describe('An environment refuses from memory for a second, and no longer', () => {
   test.each<[string, KeyRecord | undefined, string]>([
     ['an unknown key', undefined, 'denied'],
-    ['a key that is suspended until it is resumed', usedUp({ suspendedUntil: NEVER }), 'denied'],
-    ['a key that is suspended since an earlier minute', usedUp(suspended), 'suspended'],
-    ['a key that is used up', usedUp(), 'minute'],
+    ['a key that is suspended until it is resumed', exhausted({ suspendedUntil: NEVER }), 'denied'],
+    ['a key that is suspended since an earlier minute', exhausted(suspended), 'suspended'],
+    ['an exhausted key', exhausted(), 'minute'],
   ])('%s', (_, key, outcome) => {
     const memory = cachedKey(key);
 
@@ -40,7 +40,7 @@ describe('An environment refuses from memory for a second, and no longer', () =>
   });
 
   test('a token that is wrong, of whatever key, and counts nothing for it', () => {
-    const memory = cachedKey(usedUp());
+    const memory = cachedKey(exhausted());
     const outcomes = Array.from({ length: 9 }, () => verdictOf(memory, NOW, 'wrong'));
 
     expect(new Set(outcomes)).toEqual(new Set(['denied']));
@@ -52,14 +52,14 @@ describe('An environment refuses from memory for a second, and no longer', () =>
 test.each<[string, KeyRecord]>([
   ['has room', aKey({ tokens, currentMinute: MINUTE })],
   ['has not ended yet at the time of the request', aKey({ tokens, expiresAtMs: NOW + 1 })],
-  ['begins a minute with a refusal', usedUp({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
+  ['begins a minute with a refusal', exhausted({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
 ])('The table is asked where a key %s', (_, key) => {
   expect(verdictOf(cachedKey(key))).toBeUndefined();
 });
 
 /** A key that was refused from memory three times: once more, and it is suspended, by a write. */
 function refused(): CachedKey {
-  const memory = cachedKey(usedUp());
+  const memory = cachedKey(exhausted());
   expect(Array.from({ length: 4 }, () => verdictOf(memory))).toEqual(['minute', 'minute', 'minute', undefined]);
   return memory;
 }
@@ -78,7 +78,7 @@ describe('Refusals from memory', () => {
     ['are counted though others were admitted or refused', { minuteRefused: 2 }, 4],
   ])('%s', (_, change, count) => {
     const memory = refused();
-    memory.update(usedUp(change), NOW);
+    memory.update(exhausted(change), NOW);
 
     expect(memory.takeRefusals(change.currentMinute ?? MINUTE)).toBe(count);
   });
@@ -96,7 +96,7 @@ describe('A key whose writes DynamoDB throttles', () => {
   });
 
   test('is refused from memory, where it was refused before, however often', () => {
-    const memory = cachedKey(usedUp());
+    const memory = cachedKey(exhausted());
     memory.throttled(busy, NOW);
 
     expect(new Set(Array.from({ length: 9 }, () => verdictOf(memory)))).toEqual(new Set(['minute']));

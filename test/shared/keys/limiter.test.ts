@@ -93,7 +93,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await outcomes(1, key, end)).toEqual(['admitted']);
   });
 
-  test('refuses in a new minute of a day that is used up, and counts its refusals anew', async () => {
+  test('refuses in a new minute of an exhausted day, and counts its refusals anew', async () => {
     const key = await table.issue({ perDay: 2 });
     expect(await outcomes(3, key)).toEqual(['admitted', 'admitted', 'day']);
 
@@ -172,7 +172,7 @@ describe('The limiter gives up', () => {
   test.each<[string, Error, string, number]>([
     ['after one write that may have arrived', late, 'too late', 1],
     ['after two whose connection was gone', gone, 'socket hang up', 2],
-    ['after many that lose a race', lost, 'No decision', 16],
+    ['after many that lose a race', lost, 'No verdict', 16],
   ])('%s', async (_, error, message, attempts) => {
     const { client, calls } = failingClient(Array.from({ length: 20 }, () => error));
 
@@ -227,7 +227,7 @@ test.each([
   expect(begins).toEqual([0, 2_450, 4_900]);
 });
 
-test('The limiter forgets a key once a thousand others were asked for since', async () => {
+test('The limiter evicts a key after requests of a thousand others', async () => {
   const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
   const { client, calls } = failingClient(Array.from({ length: 2_000 }, () => unknown));
   const limiter = new Limiter(client, 'keys');

@@ -109,7 +109,7 @@ test.each<[string, unknown, string]>([
   ['a counter that is no whole number', { ...item, minuteRefused: 0.5 }, 'Invalid'],
   ['a limit that lost digits on its way', { ...item, perDay: { value: '9007199254740993' } }, 'Invalid'],
   ['a token without an end', withTokens({ until: undefined }), 'Invalid'],
-  ['a plan of a later release', { ...item, plan: 'gold' }, 'This version does not know the plan "gold"'],
+  ['a plan of a later release', { ...item, plan: 'gold' }, 'Unknown plan "gold"'],
 ])('An item of the keys table is not one with %s', (_, broken, message) => {
   expect(() => parseKeyRecord(broken, 'keys')).toThrow(message);
 });

@@ -54,17 +54,17 @@ describe('the next step after the counting write of a request failed', () => {
       admit({ minute: MINUTE, starts: 'minute' }),
     ],
     [
-      'a minute of a day that is used up starts with a refused request',
+      'a minute of an exhausted day starts with a refused request',
       key({ currentMinute: MINUTE - 1, dayUsed: 10 }),
       refuse({ minute: MINUTE, starts: 'minute' }),
     ],
     [
-      'a day after one that was used up starts with an admitted request',
+      'a day after an exhausted one starts with an admitted request',
       key({ currentMinute: LAST_OF_YESTERDAY, dayUsed: 10 }),
       admit({ minute: MINUTE, starts: 'day' }),
     ],
     ['a full minute refuses', key({ minuteUsed: 2 }), refuse({ minute: MINUTE })],
-    ['a day that is used up refuses', key({ dayUsed: 10 }), refuse({ minute: MINUTE })],
+    ['an exhausted day refuses', key({ dayUsed: 10 }), refuse({ minute: MINUTE })],
     ['a key that has room after all counts', key(), admit({ minute: MINUTE })],
     ['a key whose suspension ends right now counts', key({ suspendedUntil: NOW }), admit({ minute: MINUTE })],
     [
@@ -98,7 +98,7 @@ describe('a refusal has its reason, and waits for an end', () => {
   test.each([
     ['of the minute', { minuteUsed: 2 }, 'minute', minute(0), day(5), END_OF_MINUTE],
     ['of the day', { dayUsed: 10 }, 'day', minute(1), day(0), END_OF_DAY],
-    ['of the day, where both are used up', { minuteUsed: 2, dayUsed: 10 }, 'day', minute(0), day(0), END_OF_DAY],
+    ['of the day, if both are exhausted', { minuteUsed: 2, dayUsed: 10 }, 'day', minute(0), day(0), END_OF_DAY],
     ['of a suspension', { suspendedUntil: LATER }, 'suspended', minute(0, LATER), day(5), LATER],
     [
       'of the day, where a suspended key has used it up',
@@ -109,7 +109,7 @@ describe('a refusal has its reason, and waits for an end', () => {
       END_OF_DAY,
     ],
     [
-      'of a suspension that is longer than the day, which is used up',
+      'of a suspension that is longer than the exhausted day',
       { dayUsed: 10, suspendedUntil: END_OF_DAY + 1, suspendedByAdmin: true },
       'suspended',
       minute(0, END_OF_DAY + 1),

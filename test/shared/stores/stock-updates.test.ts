@@ -78,7 +78,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       expect(await stock.read('44')).toBeUndefined();
     });
 
-    test('give an entry that was put in by hand a version, by the tag that a refusal tells', async () => {
+    test('give an entry that was put in by hand a version, by the tag in a refusal', async () => {
       const update = anUpdate({ petId: int64('43'), versions: ['v0'] });
       await expect(apply(update)).rejects.toMatchObject(etag('unversioned43'));
       const { version } = await apply({ ...update, versions: ['v0', 'unversioned43'] });
@@ -140,7 +140,7 @@ const IN_CONFLICT = dynamoDBError(400, 'TransactionConflictException');
 /** What goes wrong with calls that are carried out, or may be, and their answers. */
 const losses: readonly [string, Fault][] = [
   ['is lost', { kind: 'lostResponse' }],
-  ['breaks off', { kind: 'halfResponse' }],
+  ['is truncated', { kind: 'halfResponse' }],
   ['is a failure', { kind: 'falseFailure' }],
 ];
 
