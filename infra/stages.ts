@@ -185,7 +185,7 @@ export const stages: Readonly<Record<StageName, StageSettings>> = { staging, pro
 export const settingsOf = (name: AnyStageName): StageSettings =>
   isPersonal(name) ? { ...personal, name } : stages[name];
 
-/** Why a stage must not be deployed yet: its alarms have no recipients. Undefined if they have, or are set to `nobody`. */
+/** Why a stage must not be deployed: its alarms have no recipients. Undefined if they do, or are set to `nobody`. */
 export const missingAlarmTargets = ({ name, alarms, alarmTargets }: StageSettings): string | undefined =>
   alarms && alarmTargets === undefined
     ? `The alarms of ${name} have no recipients: set alarmTargets in infra/stages.ts, or write 'nobody' there`

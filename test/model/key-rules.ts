@@ -186,18 +186,18 @@ export class KeyRules {
     const rows = await this.#world.target.history.of(record, 100);
     const times = rows.map(({ at }) => Date.parse(at));
     const recorded = new Set(times.filter((_, index) => rows[index]?.who));
-    const times = this.#world.commits.flatMap(({ before, after, at }) => {
+    const changed = this.#world.commits.flatMap(({ before, after, at }) => {
       const [was, now] = [before && recordOf(before), recordOf(after)];
       const isIssued = !was && now.changedAt === undefined;
       if (now.recordId !== record.recordId || isIssued || describeChange(was, now, at).length === 0) return [];
       return [now.changedAt ?? NEVER];
     });
-    const shown = times.filter((at, index) => {
-      const next = times[index + 1];
+    const shown = changed.filter((at, index) => {
+      const next = changed[index + 1];
       return recorded.has(at) || next === undefined || recorded.has(next);
     });
     if (JSON.stringify(shown.toReversed()) !== JSON.stringify(times))
-      throw new RuleBrokenError(`of the changes ${times.join(', ')} the history has ${JSON.stringify(rows)}`);
+      throw new RuleBrokenError(`of the changes ${changed.join(', ')} the history has ${JSON.stringify(rows)}`);
   }
 
   /** An edit made while a command was changing the key may be reverted: then a sync, or a finished command, says so. */
