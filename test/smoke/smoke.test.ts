@@ -110,7 +110,9 @@ describe('npm run smoke', () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
 
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(outcome.stderr).toMatch(/^No server responds at http:\S+\/v1: connect ECONNREFUSED.*\. Check the address.+\n$/);
+    expect(outcome.stderr).toMatch(
+      /^No server responds at http:\S+\/v1: connect ECONNREFUSED.*\. Check the address.+\n$/,
+    );
   });
 
   test('stops after the first request that gets no answer', async () => {
