@@ -22,9 +22,9 @@ const page = pageOrigin();
 const logRequest = requestLog();
 
 /**
- * Authenticates and counts a request. A missing or bad key is denied, which the gateway answers with
- * 401. A request over a limit goes on to its function on the overflow usage plan; one that could not be counted on the
- * interim plan, which has no throttle; with the error that the function answers it with, and logs.
+ * Authenticates and counts a request. A missing or invalid key is denied, and the gateway returns
+ * 401. A request over a limit is passed to its function on the overflow usage plan; an uncounted one on the
+ * interim plan, which has no throttle. Both carry the error that the function returns and logs.
  */
 async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const { methodArn, requestContext } = event;
@@ -53,11 +53,11 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
 const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }): number =>
   requestTimeEpoch ?? Date.now();
 
-const MISTYPED = 'The API key is mistyped or cut off: send all 50 characters.';
+const MISTYPED = 'The API key is mistyped or truncated: send all 50 characters.';
 const UNKNOWN =
-  'The API key is well-formed, but unknown, disabled, ended or expired: ask the admin of the store for a new one.';
+  'The API key has a valid format, but is unknown, disabled, revoked or expired: ask the admin of the store for a new one.';
 
-/** What is found where there is no API key, and what to send. The gateway puts it in JSON as is: no quotes. */
+/** What the request has instead of an API key. The gateway copies it into JSON unescaped: no quotes. */
 function missingKey(headers: RequestHeaders): string {
   return `${foundInstead(headers)}. ${errorCatalog.API_KEY_MISSING.message}`;
 }
@@ -71,7 +71,7 @@ function foundInstead(headers: RequestHeaders): string {
   return 'The Authorization header has no key after Bearer, or more than one word';
 }
 
-/** No function runs for a request that is denied, so it is logged here. */
+/** No function runs for a denied request, so it is logged here. */
 function denied(
   { httpMethod, resource, methodArn, requestContext }: APIGatewayRequestAuthorizerEvent,
   now: number,
@@ -90,11 +90,11 @@ function denied(
   return deny(methodArn, code, now, { message, page });
 }
 
-/** Asks for a key that there is not, another each time: the same write as that of a request, and it changes nothing. */
+/** Sends the write of a request for a random unknown key, which changes nothing. */
 const probe = () =>
   limiter.admit({ recordId: `probe ${randomUUID()}`, hash: 'none', usageIdentifier: 'none' }, Date.now());
 
-/** An event that is no request asks for the probe. */
+/** An event that is not a request runs the probe. */
 export const handler = async (event: APIGatewayRequestAuthorizerEvent, context: Context) =>
   isRequest(event) ? authorize(event) : runProbe(probe, [context]);
 

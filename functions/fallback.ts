@@ -4,7 +4,7 @@ import { operationHandler } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, quoted } from '../shared/http/request.ts';
 import { allowedMethods } from '../shared/http/response-headers.ts';
 
-/** Every request that is no operation: 405 where the path has operations, else 404. */
+/** Every request without an operation: 405 if the path has operations, else 404. */
 async function refuseUnknownOperation({ resource, path, method }: ApiRequest): Promise<never> {
   const methods = methodsOf(resource);
   if (methods.length === 0) throw new ServiceError('ROUTE_NOT_FOUND', { message: notFound(path, resource) });
@@ -15,9 +15,9 @@ async function refuseUnknownOperation({ resource, path, method }: ApiRequest): P
 /** @param path with the stage, which is the version */
 function notFound(path: string, resource: string): string {
   const [, version] = path.split('/');
-  const slash = path.endsWith('/') && resource !== '/' ? ' Leave out the slash at its end.' : '';
+  const slash = path.endsWith('/') && resource !== '/' ? ' Remove the trailing slash.' : '';
   const known = new Set(Object.values(routes).map((route) => `/${version}${route.path}`));
-  return `There is nothing at ${quoted(path)}.${slash} There are ${[...known].join(', ')}.`;
+  return `There is nothing at ${quoted(path)}.${slash} Known paths: ${[...known].join(', ')}.`;
 }
 
 export const { handler, initialize } = operationHandler(refuseUnknownOperation);

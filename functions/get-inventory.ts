@@ -8,7 +8,7 @@ import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts
 
 const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 
-/** `GET /inventory/{petId}`: the stock entry of one pet, as it is now, with the ETag that an update may name. */
+/** `GET /inventory/{petId}`: the current stock entry of one pet, with the ETag for an update. */
 async function getInventory(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
   const found = await readAgain(() => stock.find(petId));

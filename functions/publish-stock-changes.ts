@@ -23,16 +23,16 @@ const queue = new SQSClient({ requestHandler });
 const common = { ...stockEventKind, EventBusName: requiredEnv('EVENT_BUS') };
 const queueUrl = requiredEnv('UNPUBLISHED_QUEUE_URL');
 
-/** The most that a call takes. */
+/** Max entries per call. */
 const EVENTS_PER_CALL = 10;
 const ATTEMPTS = 5;
 const PAUSE_MS = 50;
-/** Of an event that the bus never takes; all other codes pass, or an admin cures them. */
+/** Codes of events that the bus never accepts; all others are transient, or an admin resolves them. */
 const OF_EVENT: ReadonlySet<string> = new Set(['InvalidArgument', 'MalformedDetail', 'RedactionFailure']);
-/** Of the bus, or of an event that it fails with each time (EventBridge API reference, "PutEventsResultEntry"). */
+/** Codes of the bus, or of an event that always fails (EventBridge API reference, "PutEventsResultEntry"). */
 const INTERNAL: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure']);
 
-/** A change that is not published, and why; `isRefused`: it never will be. Without a detail it cannot be read. */
+/** An unpublished change with the reason; `isRefused`: permanently. Without a detail it is unreadable. */
 interface Change {
   readonly record: DynamoDBRecord;
   readonly detail?: StockChanged;
@@ -40,7 +40,7 @@ interface Change {
   readonly isRefused: boolean;
 }
 
-/** Publishes the changes of a batch. Anything else, or nothing, asks for the probe. */
+/** Publishes the changes of a batch. Any other event, or none, runs the probe. */
 export const handler = async (
   event: unknown,
   ...args: readonly unknown[]
@@ -49,7 +49,7 @@ export const handler = async (
 const isBatch = (event: unknown): event is DynamoDBStreamEvent =>
   typeof event === 'object' && event !== null && 'Records' in event;
 
-/** Puts an event that the bus refuses for its form, after it has checked the permission: no subscriber sees it. */
+/** Sends an invalid event: the bus checks the permission, then rejects it, so no subscriber gets it. */
 async function probe(): Promise<void> {
   const { Entries: [entry] = [] } = await bus.send(
     new PutEventsCommand({ Entries: [{ ...common, Detail: 'no JSON' }] }),
@@ -58,7 +58,7 @@ async function probe(): Promise<void> {
   if (name !== 'MalformedDetail') throw Object.assign(new Error(entry?.ErrorMessage), { name });
 }
 
-/** In the order of the stream. @returns the first change that Lambda has to send again, with all behind it */
+/** In the order of the stream. @returns the first change that Lambda must resend, with all after it */
 async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchResponse> {
   const changes = records.flatMap(changeOf);
   for (let first = 0; first < changes.length; first += EVENTS_PER_CALL) {
@@ -68,7 +68,7 @@ async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatc
     for (const change of left) {
       const reason = change.isRefused ? await setAside(change) : change.reason;
       if (reason === undefined) continue;
-      // One line for all: an outage may last for hours.
+      // One line for all: an outage may last hours.
       logError('Stock changes are not published yet', new Error(reason), { sequence: sequenceOf(change.record) });
       return { batchItemFailures: [{ itemIdentifier: sequenceOf(change.record) }] };
     }
@@ -84,14 +84,14 @@ const imageSchema = v.pipe(
 );
 const recordSchema = v.object({
   Keys: v.object({ petId: v.object({ N: int64Schema }) }),
-  // What no client could read is no entry: what puts it right is its creation.
+  // An entry that no client could read does not count: its fix is its creation.
   OldImage: v.fallback(v.optional(imageSchema), undefined),
   NewImage: v.optional(imageSchema),
   SequenceNumber: v.string(),
   ApproximateCreationDateTime: v.number(),
 });
 
-/** None where the write changed no field. */
+/** None if the write changed no field. */
 function changeOf(record: DynamoDBRecord): Change[] {
   try {
     return readChange(record);
@@ -101,7 +101,7 @@ function changeOf(record: DynamoDBRecord): Change[] {
   }
 }
 
-/** @throws where the record has not the form of a change of stock */
+/** @throws if the record is not a valid change of stock */
 function readChange(record: DynamoDBRecord): Change[] {
   const output = v.parse(recordSchema, record.dynamodb);
   const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
@@ -117,14 +117,14 @@ function readChange(record: DynamoDBRecord): Change[] {
   return [{ record, detail, reason: '', isRefused: false }];
 }
 
-/** Five attempts at most. @returns what the bus has not taken, and why */
+/** Max five attempts. @returns the changes that the bus did not accept, with reasons */
 async function putEvents(changes: readonly Change[]): Promise<Map<Change, Change>> {
   let left = changes.map((change) => [change, change] as const);
   for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
     await sleep(attempt * PAUSE_MS * Math.random());
     left = await putOnce(left.map(([change]) => change));
   }
-  // Where it takes others, the bus is up, and fails with this one alone.
+  // If the bus accepts others, only this one fails.
   const isUp = left.length < changes.length;
   return new Map(
     left.map(([change, { isRefused, ...rest }]) => {
@@ -142,13 +142,13 @@ async function putOnce(changes: readonly Change[]): Promise<(readonly [Change, C
       return EventId === undefined ? [[change, { ...change, reason, isRefused: OF_EVENT.has(reason) }] as const] : [];
     });
   } catch (error) {
-    // An event is too large. Any other failure of a whole call passes, or an admin cures it.
+    // An event is too large. Other failures of a whole call are transient, or an admin resolves them.
     const isRefused = error instanceof Error && error.name === 'ValidationException';
     return changes.map((change) => [change, { ...change, reason: String(error), isRefused }] as const);
   }
 }
 
-/** Puts what is refused on the queue, in the form that the function takes. @returns why it is not there */
+/** Puts refused changes on the queue, in the function's input format. @returns the reason if that fails */
 async function setAside({ record, reason }: Change): Promise<string | undefined> {
   try {
     const MessageBody = JSON.stringify({ Records: [record] });

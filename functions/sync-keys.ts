@@ -23,10 +23,10 @@ const registry = {
 
 const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** Ids and problems that one log line names; its counts are of all. */
+/** Max ids and problems in one log line; its counts include all. */
 const MAX_LISTED = 100;
 
-/** The counts of a line, each with the list of the report that it counts. */
+/** The counts of a line, each with its list in the report. */
 const counters = {
   KeysAdded: 'added',
   KeysChanged: 'changed',
@@ -37,20 +37,20 @@ const counters = {
   SyncProblems: 'problems',
 } as const satisfies Record<string, keyof SyncReport>;
 
-/** Those that are metrics, too. */
+/** The counts that are metrics, too. */
 const measured = ['SyncProblems', 'KeysOpened'] as const satisfies (keyof typeof counters)[];
 
 /**
- * Brings API Gateway's keys and the keys table together. Whatever the batch of events says, it looks at
- * everything: an event may be late, doubled or lost, and one look covers all of a batch.
+ * Syncs API Gateway's keys and the keys table. It ignores the content of the events and checks
+ * all keys: an event may be late, duplicate or lost, and one run covers a whole batch.
  */
 export const handler = async (): Promise<void> => {
   publish(await syncKeys(registry));
 };
 
 /**
- * One line of the log. CloudWatch takes metrics from it (Embedded Metric Format), which an alarm monitors; a metric of
- * 0 is left out: it costs.
+ * One log line. CloudWatch extracts metrics from it (Embedded Metric Format), which an alarm monitors; a metric of
+ * 0 is omitted: it would be billed.
  */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
   const counts = Object.entries(counters).map(([name, list]) => [name, report[list].length] as const);

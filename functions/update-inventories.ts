@@ -12,12 +12,12 @@ import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
 import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
-/** Rows that are written concurrently, and within 100 ms: at most 50 rows per second. */
+/** Rows written concurrently, and per 100 ms: max 50 rows per second. */
 const WRITERS = 5;
-/** No row begins later, in milliseconds: each may take some ten seconds, and the function has fifteen. */
+/** Deadline to start a row, in milliseconds: each may take ten seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
 
-/** Resolves when the next row may begin, of this request or of the next. */
+/** Resolves when the next row may start, of this request or the next. */
 const turn = pThrottle({ limit: WRITERS, interval: 100, strict: true })(() => Promise.resolve());
 
 const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
@@ -25,7 +25,7 @@ const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 type Row = InventoryUpdates[number];
 type Result = Required<InventoryUpdateResultOf<Int64>>;
 
-/** `PATCH /inventory`: sets the stock of up to 25 pets, each by itself, and answers with what became of each. */
+/** `PATCH /inventory`: sets the stock of up to 25 pets independently, and returns the result of each. */
 async function updateInventories(request: ApiRequest): Promise<Reply> {
   refuseHeaders(request);
   const rows = parseJsonBody(request, inventoryUpdatesSchema, '[{"petId":101,"quantity":5}]');
@@ -42,12 +42,12 @@ async function updateInventories(request: ApiRequest): Promise<Reply> {
   return { status: 200, body: `[${results.join(',')}]` };
 }
 
-/** The JSON text of what became of a row. It never throws: the function would stop while other rows are written. */
+/** The JSON text of a row's result. It never throws: the function would stop while other rows are written. */
 async function resultOf({ ifMatch, ...update }: Row, request: ApiRequest, lastBegin: number): Promise<string> {
   const { petId } = update;
   const versions = ifMatch === undefined ? undefined : [ifMatch.slice(1, -1)];
   try {
-    if (Date.now() > lastBegin) throw unavailable(undefined, 'The time was over before this row was written.');
+    if (Date.now() > lastBegin) throw unavailable(undefined, 'The request timed out before this row was written.');
     const { entry, version } = await stock.change({ ...update, versions });
     return recordToJson({ petId, status: 200, etag: entityTag(version), item: entry } satisfies Result);
   } catch (error) {
@@ -56,10 +56,10 @@ async function resultOf({ ifMatch, ...update }: Row, request: ApiRequest, lastBe
   }
 }
 
-/** They would be of the whole request, and each row is an update by itself. */
+/** These headers would apply to the whole request, but each row is a separate update. */
 function refuseHeaders({ headers }: ApiRequest): void {
   for (const name of ['Idempotency-Key', 'If-Match', 'If-None-Match']) {
-    const message = `Leave ${name} out here: what makes a row safe, and safe to repeat, is its ifMatch.`;
+    const message = `Remove ${name}: use ifMatch in each row for safe updates and retries.`;
     if (headerValues(headers, name.toLowerCase()).length > 0) throw new ServiceError('INVALID_HEADER', { message });
   }
 }

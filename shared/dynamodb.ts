@@ -5,11 +5,11 @@ import { ServiceError } from './contract/errors.ts';
 import { exactNumbers } from './item-attributes.ts';
 
 export interface ClientOptions {
-  /** Longest wait for one response, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
+  /** Timeout of one call, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
   readonly requestTimeout?: number;
   /**
-   * Tries per call, the first included: one by default. The bundles of the functions of requests have no client that
-   * repeats calls; their stores do, who know which may be repeated ({@link retry}).
+   * Max attempts per call: one by default. The client in the bundles of request functions does not
+   * retry; their stores do, where it is safe ({@link retry}).
    */
   readonly maxAttempts?: number;
 }
@@ -22,13 +22,13 @@ export function documentClient({
   requestTimeout = REQUEST_TIMEOUT_MS,
   maxAttempts = 1,
 }: ClientOptions = {}): DynamoDBDocumentClient {
-  // The rest of an answer must not take longer than its beginning.
+  // The body of a response has the same timeout as its headers.
   const timeouts = { connectionTimeout: 1_000, requestTimeout, socketTimeout: requestTimeout };
   const client = new DynamoDBClient({ maxAttempts, requestHandler: { ...timeouts, throwOnRequestTimeout: true } });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-/** What DynamoDB answers when it is too busy. */
+/** DynamoDB's errors for throttling. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -40,13 +40,13 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', '
 const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
- * What became of a call that failed:
- * - `throttled`: DynamoDB, or the item in a transaction, was too busy. It was not carried out.
- * - `unreached`: the connection was refused, or the host not found. It was not carried out.
- * - `disconnected`: the connection was gone. DynamoDB closes idle connections, and a function that was frozen meanwhile
- *   finds out only when it uses one: then the call has not arrived, but it may have.
- * - `unanswered`: no answer came, or none that can be read. The call may have been carried out, or may be yet.
- * - `faulty`: the failure lies neither with DynamoDB nor with the way to it.
+ * The outcome of a failed call:
+ * - `throttled`: DynamoDB throttled it, or its transaction conflicted. It was not applied.
+ * - `unreached`: the connection was refused, or the host not found. It was not applied.
+ * - `disconnected`: the connection was closed. DynamoDB closes idle ones, and a function that was frozen meanwhile
+ *   notices only when it uses one: the call usually was not applied, but may have been.
+ * - `unanswered`: no response, or an unreadable one. The call may have been applied, or may still be.
+ * - `faulty`: the failure is neither DynamoDB's nor the network's.
  */
 type Failure = 'throttled' | 'unreached' | 'disconnected' | 'unanswered' | 'faulty';
 
@@ -58,17 +58,17 @@ function failureOf(error: unknown): Failure {
   if (UNREACHABLE.has(code)) return 'unreached';
   if (DISCONNECTED.has(code)) return 'disconnected';
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unanswered' : 'faulty';
-  // A 5xx of something in between, whose body the SDK could not read.
+  // A 5xx of a proxy, whose body the SDK could not read.
   const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
   const isWithoutResponse =
     error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
   return isWithoutResponse ? 'unanswered' : 'faulty';
 }
 
-/** The code of an error that has one: of the operating system, for an error of the network. */
+/** The code of an error, such as the operating system's for a network error. */
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
-/** The codes that the operating system gives; Node's own, which begin with ERR_, are faults of a program. */
+/** The operating system's codes; Node's own, which begin with ERR_, are bugs. */
 export const isNetworkError = (error: Error): boolean => /^E(?!RR_)[A-Z]/.test(codeOf(error));
 
 const isOneOf =
@@ -81,13 +81,13 @@ export const isUnreachable = isOneOf('unreached');
 export const isThrottled = isOneOf('throttled');
 export const isConnectionGone = isOneOf('disconnected');
 
-/** Whether a call surely was not carried out, and may be sent again. */
+/** Whether a call was certainly not applied, and can be retried. */
 export const wasRefused = isOneOf('throttled', 'unreached');
 
-/** Whether a call may have been carried out, or may be yet. */
+/** Whether a call may have been applied, or may still be. */
 export const isResponseLost = isOneOf('disconnected', 'unanswered');
 
-/** Whether the failure lies with DynamoDB or the way to it, rather than with the request we sent. */
+/** Whether the failure is DynamoDB's or the network's, not the request's. */
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
 /** Reads from DynamoDB, with up to three attempts if it is unavailable. @throws the last failure */
@@ -100,24 +100,24 @@ export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result>
     throw isUnavailable(error) ? unavailable(error) : error;
   });
 
-/** The answer where DynamoDB cannot be reached right now. */
+/** The response if DynamoDB is unavailable. */
 export const unavailable = (cause: unknown, message?: string): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
-/** No try begins later: a function has 10 seconds or more, and a try takes up to six, for a read and a write. */
+/** Deadline to start an attempt: a function has 10 seconds or more, and an attempt (read and write) takes up to six. */
 export const LAST_ATTEMPT_AFTER_MS = 5_000;
 const MAX_PAUSE_MS = 250;
 
 export interface RetryOptions {
-  /** The first one included. */
+  /** Max attempts, including the first. */
   readonly maxAttempts?: number;
-  /** Unix milliseconds after which no try begins. */
+  /** Unix milliseconds after which no attempt begins. */
   readonly retryUntil?: number;
 }
 
 /**
- * Makes an attempt again while it fails in a way that `mayRepeat` says. Pauses are random and longer each time, or
- * those who collide would collide again.
+ * Retries while `mayRepeat` holds for the failure, with exponential backoff and jitter, or
+ * colliding callers would collide again.
  *
  * @throws the last failure
  */

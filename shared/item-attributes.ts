@@ -3,8 +3,8 @@ import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
 
 /**
- * Numbers stay wrapped with the decimal text that DynamoDB sends, so that an int64 keeps its digits, there and back.
- * Hand over a copy: the SDK writes its own options into what it is given.
+ * Numbers stay wrapped as DynamoDB's decimal text, so an int64 keeps its digits in both directions.
+ * Pass a copy: the SDK adds its own options to the object.
  */
 export const exactNumbers = Object.freeze({ wrapNumbers: true });
 
@@ -19,10 +19,10 @@ const decimalTextSchema = v.pipe(
 /** An int64 in an item, as its digits. */
 export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
 
-/** A number in an item that is known to fit a JavaScript number. */
+/** A number in an item that fits a JavaScript number. */
 export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
 
-/** What an item holds. @throws ServiceError INTERNAL_ERROR, whose cause names the item and its first fault */
+/** The parsed item. @throws ServiceError INTERNAL_ERROR, whose cause names the item and its first fault */
 export function parseItem<Content>(schema: v.GenericSchema<unknown, Content>, item: Item, idName: string): Content {
   const { success, output, issues } = v.safeParse(schema, item, { abortEarly: true });
   if (success) return output;

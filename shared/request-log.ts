@@ -2,12 +2,12 @@ import type { OperationId } from './contract/routes.ts';
 import type { ErrorCode } from './contract/errors.ts';
 import { requiredEnv } from './environment.ts';
 
-/** Where the metrics of all stages are; each has its stack as a dimension of its own. */
+/** The namespace of all stages' metrics; each has its stack as a dimension. */
 export const METRICS_NAMESPACE = 'PetStoreInventory';
 
 /**
- * The metrics of requests by their names, each a count, with the dimensions that it is kept by: those that an alarm or
- * a graph reads. Every distinct set of dimension values is a metric of its own to CloudWatch, and to its bill.
+ * The metrics of requests by their names, each a count, with its dimensions: those that an alarm or
+ * a graph reads. CloudWatch bills every distinct set of dimension values as a separate metric.
  */
 const requestMetrics = {
   Requests: [['stack'], ['stack', 'plan']],
@@ -17,42 +17,42 @@ const requestMetrics = {
 
 type RequestMetric = keyof typeof requestMetrics;
 
-/** What a line says of a request that has been answered. Never a key, nor anything a key could be rebuilt from. */
+/** The log line of a completed request. Never a key, or data that could reveal one. */
 export interface CompletedRequest {
   readonly requestId: string;
   /** When the gateway received it, Unix milliseconds. */
   readonly receivedAt: number;
-  /** Undefined for a request that is none. */
+  /** Undefined if no operation matches. */
   readonly operation: OperationId | undefined;
   /** Undefined without a valid key. */
   readonly keyId?: string | undefined;
   readonly plan?: string | undefined;
   readonly status: number;
-  /** Of the Error body. */
+  /** The code of the Error body. */
   readonly code?: ErrorCode | undefined;
-  /** The same, where it was the authorizer that denied or refused it, or could not count it. */
+  /** The same code if the authorizer denied or refused the request, or could not count it. */
   readonly refusal?: ErrorCode | undefined;
   /** False if a complete list was truncated. A page is returned at once, and API Gateway logs its outcome. */
   readonly complete?: boolean;
 }
 
-/** What a stage's lines have in common. */
+/** The common part of a stage's lines. */
 export interface LogOrigin {
   readonly namespace: string;
   readonly stack: string;
 }
 
 /**
- * Writes one line about each request. It is a record of the log, and the metrics of the request at the same time, in
+ * Writes one line about each request: both a log record and the metrics of the request, in
  * CloudWatch's Embedded Metric Format (CloudWatch user guide, "Specification: Embedded metric format").
  *
- * It is our own because Powertools has one set of dimensions for all metrics of a line: by plan and reason at once
- * that makes some times as many metrics to pay for. It also takes milliseconds of every cold start.
+ * We do not use Powertools, as it has one set of dimensions for all metrics of a line: plan and reason together
+ * would multiply the billed metrics. It also adds milliseconds to every cold start.
  */
 export function requestLog(): (request: CompletedRequest) => void {
   const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
-  // Lambda would put its own words before what goes through the console, and CloudWatch reads whole lines of JSON only.
-  // Node.js opens its standard output at the first use: now, while Lambda initializes, not in the first request.
+  // Lambda prefixes console output with its own text, but CloudWatch requires complete lines of JSON.
+  // Opens standard output now, while Lambda initializes, not in the first request.
   const { stdout } = process;
   let isFirst = true;
   return (request) => {
@@ -74,7 +74,7 @@ export function requestLine(
   coldStart = false,
 ) {
   const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
-  // Only what there is to count: a metric that is always zero is paid for too.
+  // No zeros: a metric that is always zero is billed too.
   const metrics: RequestMetric[] = refusal === undefined ? ['Requests'] : ['Requests', 'Refusals'];
   return {
     level: 'INFO',

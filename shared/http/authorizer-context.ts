@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { isErrorCode, ServiceError } from '../contract/errors.ts';
 
-/** The outcome of a request that goes on to its function. */
+/** The outcome of a request that reaches its function. */
 export const ADMITTED = 'ADMITTED';
 
-/** Text, as API Gateway hands every value over; or what is safe where an authorizer of another release sent none. */
+/** Text, as API Gateway passes every value; or a safe default if another release's authorizer sent none. */
 const text = (otherwise: string) => v.fallback(v.optional(v.string(), otherwise), otherwise);
 const textIfAny = v.fallback(v.optional(v.string()), undefined);
 
@@ -13,48 +13,48 @@ const limitContextSchema = v.object({
   remaining: text('0'),
   /** Unix seconds. */
   reset: text('0'),
-  /** The quotas of both windows, as `RateLimit-Policy` has them; absent where they are not known. */
+  /** The quotas of both windows for `RateLimit-Policy`; absent if unknown. */
   rateLimitPolicy: textIfAny,
-  /** What is left of both windows, as `RateLimit` has it; absent where it is not known. */
+  /** The remaining quota of both windows for `RateLimit`; absent if unknown. */
   rateLimit: textIfAny,
-  /** Seconds. For an admitted request: should the gateway's own throttle refuse it after all. */
+  /** Seconds. Also set for an admitted request, in case the gateway's throttle refuses it. */
   retryAfter: text('1'),
 });
 export type LimitContext = v.InferOutput<typeof limitContextSchema>;
 
 /**
- * What the gateway and the functions get from the authorizer about a request: both take the limit headers from here,
- * and the functions the rest of their log lines. During a canary the two are of different releases: whatever the one
- * does not know of the other's is safe.
+ * The authorizer's context for the gateway and the functions: both use it for the limit headers,
+ * and the functions for their log lines. During a canary the two are of different releases: values
+ * unknown to one of them have safe defaults.
  */
 const authorizerContextSchema = v.object({
-  /** `ADMITTED`, or the error code that the function answers with. */
+  /** `ADMITTED`, or the error code that the function returns. */
   outcome: text('none'),
   ...limitContextSchema.entries,
-  /** An `Access`; one that is not known may do least. Absent where the request could not be counted. */
+  /** An `Access`; an unknown one is read-only. Absent if the request could not be counted. */
   access: textIfAny,
-  /** Partition key of the key's record: the same for all tokens that the key ever has. Absent with `access`. */
+  /** Partition key of the key's record, the same for all its tokens. Absent with `access`. */
   recordId: textIfAny,
   plan: textIfAny,
   /** Label and last four characters of the token that was sent, such as `main/ly02`. */
   token: textIfAny,
-  /** When the key stops working with this token, ISO 8601; absent: it does not. */
+  /** Expiry of the key or this token, ISO 8601; absent: none. */
   expiresAt: textIfAny,
   /** Both windows as JSON: `KeyLimit[]`. */
   limits: textIfAny,
-  /** The id of the key, which API Gateway adds; {@link UNCOUNTED} where the request could not be counted. */
+  /** The id of the key, added by API Gateway; {@link UNCOUNTED} if the request could not be counted. */
   principalId: textIfAny,
 });
 
 export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
 
-/** Reads the context in a function. Without any, nothing is served. */
+/** Parses the context in a function. Throws without one. */
 export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
   v.parse(authorizerContextSchema, context ?? {});
 
 /**
- * The limit headers of every answer, by the context value each one carries: `X-RateLimit-*`, and beside
- * them those that are becoming a standard (IETF draft-ietf-httpapi-ratelimit-headers).
+ * The limit headers of every response, by their context values: `X-RateLimit-*`, and
+ * those of the coming standard (IETF draft-ietf-httpapi-ratelimit-headers).
  */
 export const limitHeaders = {
   'X-RateLimit-Limit': 'limit',
@@ -64,16 +64,16 @@ export const limitHeaders = {
   RateLimit: 'rateLimit',
 } as const satisfies Record<string, keyof LimitContext>;
 
-/** What a request that is not admitted is answered with. A refusal that only a later release knows is 503. */
+/** The error of a request that is not admitted. An unknown one, of a later release, is 503. */
 export function refusalOf(context: AuthorizerContext): ServiceError {
   const { outcome, retryAfter } = context;
   const headers = { 'Retry-After': retryAfter };
   if (isErrorCode(outcome)) return new ServiceError(outcome, { message: refusalMessage(context), headers });
-  const cause = new Error(`The authorizer's outcome is not known: ${outcome}`);
+  const cause = new Error(`Unknown outcome of the authorizer: ${outcome}`);
   return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
 }
 
-/** The message of a refusal, where more is known than the catalog says. */
+/** The message of a refusal with its limits, if known. */
 function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
   if (outcome === 'RATE_LIMIT_EXCEEDED')
     return `Per-minute limit of ${limit} requests exceeded: retry after ${retryAfter} s.`;
@@ -85,7 +85,7 @@ function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): stri
 /** The principal of a request that could not be counted, because the keys table is unavailable. */
 export const UNCOUNTED = 'uncounted';
 
-/** The limit headers of an answer that knows neither the key nor the time: the standard's two would need a quota. */
+/** The limit headers of a response without key and time: the standard's two would need a quota. */
 export const unknownLimitHeaders = {
   'X-RateLimit-Limit': '0',
   'X-RateLimit-Remaining': '0',

@@ -7,13 +7,13 @@ import { helpLink } from './response-headers.ts';
 /** Why a request is denied. */
 export type DenialCode = Extract<ErrorCode, 'API_KEY_MISSING' | 'API_KEY_INVALID'>;
 
-/** What `WWW-Authenticate` says with each: no error where there is no key to find fault with (RFC 6750 §3.1). */
+/** `WWW-Authenticate` for each: without `error` if no key was sent (RFC 6750 §3.1). */
 export const challenges = {
   API_KEY_MISSING: 'Bearer realm="pet-store-inventory"',
   API_KEY_INVALID: 'Bearer realm="pet-store-inventory", error="invalid_token"',
 } as const satisfies Record<DenialCode, string>;
 
-/** Lets a request through, metered on the usage plan of `usageIdentifierKey`. */
+/** Allows a request, metered on the usage plan of `usageIdentifierKey`. */
 export function allow(
   methodArn: string,
   principalId: string,
@@ -26,11 +26,11 @@ export function allow(
 interface DenialOptions {
   /** Replaces the message of the catalog. */
   readonly message?: string | undefined;
-  /** Origin of the reference page, where there is one. */
+  /** Origin of the reference page, if there is one. */
   readonly page?: string | undefined;
 }
 
-/** Refuses a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
+/** Denies a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
 export function deny(
   methodArn: string,
   code: DenialCode,
@@ -48,7 +48,7 @@ export function deny(
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 
-/** The gateway puts the message between the quotes of its JSON as it is. */
+/** The gateway copies the message into its JSON unescaped. */
 const insideQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
@@ -58,7 +58,7 @@ function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthoriz
   };
 }
 
-/** The path of a method ARN is the caller's and may hold wildcards, so only the API and the stage are taken over. */
+/** The path of a method ARN comes from the caller and may hold wildcards, so only API and stage are used. */
 function everyMethodOfStage(methodArn: string): string {
   return `${methodArn.split('/', 2).join('/')}/*`;
 }

@@ -12,10 +12,10 @@ import { type ApiRequest, parsePetId } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
 import { expectedVersions, idempotentRequest } from './update-headers.ts';
 
-/** The schema of a body whose fields are the change. */
+/** The schema of a body with the fields of an update. */
 type ChangeSchema = v.GenericSchema<unknown, InventoryUpdate | InventoryAdjustment>;
 
-/** The function of an operation that changes the stock of one pet, and returns its entry. @param example of a body */
+/** The function of an operation that updates the stock of one pet, and returns its entry. @param example of a body */
 export function changeHandler(operation: OperationId, schema: ChangeSchema, example: string) {
   const client = documentClient();
   const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
@@ -29,7 +29,7 @@ export function changeHandler(operation: OperationId, schema: ChangeSchema, exam
   };
   return operationHandler(respond, {
     headers: stabilityHeader(operation),
-    // A transaction of both writes takes the rights of both.
+    // A transaction of both writes requires the permissions of both.
     probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
   });
 }

@@ -5,20 +5,20 @@ import type { Reply } from './operation-handler.ts';
 import { headerValues, type RequestHeaders } from './request.ts';
 import { REVALIDATED } from './response-headers.ts';
 
-/** `"…"` or `W/"…"` (RFC 9110 §8.8.3), wherever one stands in a text. */
+/** `"…"` or `W/"…"` (RFC 9110 §8.8.3), anywhere in a text. */
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** Some of them with commas between, and empty elements, which a recipient takes (RFC 9110 §5.6.1). */
+/** A comma-separated list of them, with empty elements, which recipients accept (RFC 9110 §5.6.1). */
 const TAG_LIST =
   /^[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*[ \t,]*$/;
 
-/** Whether the value of a header is a list of entity tags, and nothing else. */
+/** Whether the value of a header is a valid list of entity tags. */
 export const isTagList = (header: string): boolean => TAG_LIST.test(header);
 
 /** The entity tags in the value of a header. */
 export const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
 
-/** A stock entry, with the `ETag` that an update may name. */
+/** A stock entry, with its `ETag` for an update. */
 export const entryReply = ({ entry, version }: StockVersion): Reply => ({
   status: 200,
   headers: { ETag: entityTag(version) },

@@ -59,31 +59,31 @@ function isCompressed(headers: RequestHeaders): boolean {
   return codings.some((coding) => !['', 'identity'].includes(coding.trim().toLowerCase()));
 }
 
-/** The value of a JSON text of the type of the schema, and not too much of it: each value costs time from here on. */
+/** Parses a JSON text to the schema's type, with a max number of values to bound the time. */
 function valueOf(text: string, { type }: v.GenericSchema, example: string): unknown {
   const value = parseJson(text, example);
   const isList = Array.isArray(value);
   if (type === 'array' && !(isList && value.length <= MAX_UPDATES)) throw invalid(`The body ${ROWS_RULE}.`, example);
   const isObject = typeof value === 'object' && value !== null && !isList;
-  if (type !== 'array' && !isObject) throw invalid('The body is no JSON object.', example);
+  if (type !== 'array' && !isObject) throw invalid('The body is not a JSON object.', example);
   if (text.split(/[,[{]/, MAX_VALUES).length === MAX_VALUES) throw invalid('The body has too many values.', example);
   const duplicate = duplicateField(text);
   if (!duplicate) return parseExactJson(text);
   const row = isList ? `Row ${duplicate.row}: ` : '';
-  throw invalid(`${row}The field ${quoted(duplicate.field)} is given twice.`, example);
+  throw invalid(`${row}The field ${quoted(duplicate.field)} is a duplicate.`, example);
 }
 
 function parseJson(text: string, example: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // A message of V8 without a place at its end quotes the body, which may have the same words.
+    // V8's message without a position at its end quotes the body, which may contain the same text.
     const [, place] = / \((line \d+ column \d+)\)$/.exec(String(error)) ?? [];
     throw invalid(`The body is not valid JSON${place === undefined ? '' : `: see ${place}`}.`, example, error);
   }
 }
 
-/** One sentence about one fault of the body, naming its field, and in a list its row. */
+/** One sentence about one fault of the body, with its field, and in a list its row. */
 function bodyFault(issue: v.BaseIssue<unknown>): string {
   const [row, ...path] = (issue.path ?? []).map(({ key }) => key);
   if (typeof row === 'number') return `Row ${row + 1}: ${fieldFault(path, issue)}`;
@@ -99,5 +99,5 @@ function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): stri
   if (type !== 'strict_object' || name === '') return `${field} is ${quoted(input)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
   const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
-  return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is not known'}.`;
+  return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is unknown'}.`;
 }

@@ -19,25 +19,25 @@ export interface List<Entry> {
     byIds(ids: readonly Int64[]): Promise<readonly Entry[]>;
   };
   readonly toJson: (entry: Entry) => string;
-  /** The least that the reader of a whole list takes, before the answer is cut off. */
+  /** Min read rate of a complete list; a slower client is disconnected. */
   readonly minPace?: MinPace;
 }
 
-/** So many bytes of JSON, before compression, within so many milliseconds of waiting for the reader. */
+/** Bytes of JSON, before compression, within milliseconds of waiting for the client. */
 interface MinPace {
   readonly bytes: number;
   readonly withinMs: number;
 }
 
-/** The length of a page for a client that has a cursor and names no limit. */
+/** Page size for a request with a cursor but without a limit. */
 const DEFAULT_LIMIT = 100;
 
-/** 256 kB a second: a reader that takes less holds a function for longer than its list is worth. */
+/** 256 kB per second: a slower client would occupy an execution environment for too long. */
 export const MIN_PACE: MinPace = { bytes: 2_560_000, withinMs: 10_000 };
 
 /**
- * The function of an operation that lists: a JSON array, in ascending id. Without `limit` and `cursor` it is the whole
- * list, and leaves page by page as it is read; with one of them it is one page, whose `Link` leads to the next.
+ * The function of a list operation: a JSON array, in ascending id. Without `limit` and `cursor` it is the complete
+ * list, streamed page by page as it is read; with one of them it is one page, whose `Link` has the URL of the next.
  */
 export function listHandler<Entry>(list: List<Entry>) {
   const respond = async (request: ApiRequest) => {
@@ -81,8 +81,8 @@ async function onePage<Entry>(
 }
 
 /**
- * The list as a stream that is read as it is taken. The first entries are read before the answer begins, so that a
- * store that is unavailable is an Error body.
+ * The list as a stream, read on demand. The first entries are read before the response begins, so a
+ * store that is unavailable causes an Error body.
  */
 async function wholeList<Entry>(
   { id: requestId }: ApiRequest,
@@ -111,8 +111,8 @@ async function wholeList<Entry>(
 }
 
 /**
- * Hands parts on, and cuts off a reader that takes less than the least pace. The time between two parts is the store's,
- * and does not count. Each span of bytes has the whole time: a fast reader saves none of it for later.
+ * Passes chunks on, and disconnects a client below the min read rate. The time between two chunks is the store's,
+ * and does not count. Each span of bytes has its own time limit: unused time does not carry over.
  */
 function pacedBy(minPace: MinPace, disconnect: (error: Error) => void) {
   const { bytes, withinMs } = minPace;
@@ -133,11 +133,11 @@ function pacedBy(minPace: MinPace, disconnect: (error: Error) => void) {
 }
 
 const tooSlowError = ({ bytes, withinMs }: MinPace): Error =>
-  new Error(`The reader was too slow: it took less than ${bytes} bytes in ${withinMs} ms`);
+  new Error(`The client was too slow: it read less than ${bytes} bytes in ${withinMs} ms`);
 
 /**
- * API Gateway does not compress what is streamed. Each part is flushed, so that none waits for the next. When the list
- * has ended, its reader has the time of the least pace for what is still in the compressor.
+ * API Gateway does not compress streams. Each chunk is flushed, so none waits for the next. When the list
+ * has ended, its client has one time limit for the rest in the compressor.
  */
 function compressed(
   { method, headers: requestHeaders }: ApiRequest,
@@ -149,7 +149,7 @@ function compressed(
   if (new Negotiator(accepted).encoding(['gzip', 'identity']) !== 'gzip' || reply.status === 304)
     return { ...reply, headers };
   const gzipped = { ...headers, 'Content-Encoding': 'gzip' };
-  // Only the first entries have been read yet, and the rest is not wanted.
+  // Only the first entries have been read, and the rest is not needed.
   if (method === 'HEAD') return { ...reply, headers: gzipped };
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = typeof reply.body === 'string' ? Readable.from(reply.body) : reply.body;
@@ -157,7 +157,7 @@ function compressed(
     const timer = setTimeout(() => gzip.destroy(tooSlowError(minPace)), minPace.withinMs);
     gzip.once('close', () => clearTimeout(timer));
   });
-  // An error of either stream destroys the other, where its reader gets it.
+  // An error of either stream destroys the other, whose reader gets it.
   pipeline(source, gzip, () => undefined);
   return { ...reply, headers: gzipped, body: gzip };
 }

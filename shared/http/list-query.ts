@@ -4,16 +4,16 @@ import { type Int64, int64Schema, integerOrText } from '../contract/int64.ts';
 import { cursorSchema, IDS_RULE, type ListParameters, MAX_IDS } from '../contract/list-parameters.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
-/** What a client asked of a list. */
+/** A client's parameters of a list. */
 export interface ListQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly status?: string | undefined;
-  /** Only these entries; without any other parameter. */
+  /** Only these entries; excludes other parameters. */
   readonly petId?: readonly Int64[] | undefined;
 }
 
-/** The text of a parameter that may be given once only. */
+/** The text of a parameter that must not repeat. */
 const once = v.pipe(
   v.strictTuple([v.string()], 'must be given once'),
   v.transform(([text]) => text),
@@ -21,7 +21,7 @@ const once = v.pipe(
 
 const integer = v.transform(integerOrText);
 
-/** Ids in one parameter with commas between, or in one each, as many programs send them. Too many are not looked at. */
+/** Ids in one parameter with commas, or in repeated parameters. Too many are rejected before parsing. */
 const several = v.pipe(
   v.array(v.string()),
   v.transform((texts) => texts.join(',').split(',', MAX_IDS + 1)),
@@ -29,10 +29,10 @@ const several = v.pipe(
 );
 
 /**
- * What a query asks of a list.
+ * Parses the query of a list.
  *
- * @param parameters that the list takes
- * @throws ServiceError INVALID_QUERY with a message that names each parameter that is wrong
+ * @param parameters of the list
+ * @throws ServiceError INVALID_QUERY with a message that names each invalid parameter
  */
 export function parseListQuery(query: ApiRequest['query'], parameters: ListParameters): ListQuery {
   const schema = v.strictObject({
@@ -43,23 +43,23 @@ export function parseListQuery(query: ApiRequest['query'], parameters: ListParam
   });
   const result = v.safeParse(schema, query);
   if (result.success && result.output.petId && Object.keys(query).length > 1) {
-    throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" goes with no other: send it alone.' });
+    throw new ServiceError('INVALID_QUERY', { message: 'The parameter "petId" excludes all others: send it alone.' });
   }
   if (result.success) return result.output;
   const byName = Map.groupBy(result.issues, ({ path }) => String(path?.[0].key));
-  // Of each parameter the first fault: it may have as many as it has ids.
+  // Only the first fault of each parameter: there may be one per id.
   const faults = [...byName].map(([name, [issue]]) => {
     const found = `The parameter ${quoted(name)} is`;
     const isKnown = Object.hasOwn(parameters, name);
-    if (!isKnown) return `${found} not known: this list takes ${Object.keys(parameters).join(', ')}.`;
+    if (!isKnown) return `${found} unknown: this list supports ${Object.keys(parameters).join(', ')}.`;
     return `${found} ${quoted(query[name]?.join(',') ?? '')}, but ${issue?.message}.`;
   });
   throw new ServiceError('INVALID_QUERY', { message: faults.join(' ') });
 }
 
-/** A place in a list: after an id, among the entries with a status. */
+/** A position in a list: after an id, among the entries with a status. */
 export interface Place {
-  /** The operation that lists. */
+  /** The list operation. */
   readonly list: string;
   readonly status: string | undefined;
   readonly after: Int64;
@@ -68,25 +68,25 @@ export interface Place {
 /** List, status (empty for any) and id. */
 const placeSchema = v.strictTuple([v.string(), v.string(), int64Schema]);
 
-const REMEDY = 'Follow the Link header of a page as it is, or begin again without a cursor.';
+const REMEDY = 'Use the URL in the Link header unchanged, or start again without a cursor.';
 
-/** The cursor for a place. It is a position, no secret: one that a client invents leads to the entries after its id. */
+/** The cursor of a position. It is not secret: an invented one leads to the entries after its id. */
 export function encodeCursor({ list, status = '', after }: Place): string {
   return Buffer.from([list, status, after].join(':')).toString('base64url');
 }
 
 /**
- * The id that a cursor stands for.
+ * The id of a cursor.
  *
- * @throws ServiceError INVALID_CURSOR where it is malformed, or is of another list or status
+ * @throws ServiceError INVALID_CURSOR if it is malformed, or belongs to another list or status
  */
 export function decodeCursor(cursor: string, { list, status = '' }: Omit<Place, 'after'>): Int64 {
   const text = v.is(cursorSchema, cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
   const place = v.safeParse(placeSchema, text.split(':'));
   if (!place.success) throw invalidCursor('is malformed');
   const [ofList, ofStatus, after] = place.output;
-  if (ofList !== list) throw invalidCursor('is of another list');
-  if (ofStatus !== status) throw invalidCursor('is of a list with another status');
+  if (ofList !== list) throw invalidCursor('belongs to another list');
+  if (ofStatus !== status) throw invalidCursor('belongs to a list with another status');
   return after;
 }
 

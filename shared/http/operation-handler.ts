@@ -1,25 +1,25 @@
 /*
- * The room `shared/http`: what surrounds every operation, written once.
+ * The directory `shared/http`: the middleware of every operation.
  *
- * Problem: every function has to read the event of API Gateway, refuse what the authorizer refused, answer each failure
- * with the Error body, put the limit headers on each answer, and log one line. The file of a function says only what
- * its own operation does.
+ * Problem: every function must parse API Gateway's event, refuse what the authorizer refused, return each failure
+ * as an Error body, add the limit headers to each response, and log one line. The file of a function contains only
+ * its own operation.
  *
  * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
  * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
- * 2. A request that was not admitted is answered with the error that the verdict names. A token that may only read
- *    changes nothing, nor does a request with query parameters: a change knows none.
- * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, asks its store, and replies.
- * 4. The pipeline adds the headers, leaves the body out for HEAD, and logs when the answer has ended.
- * Lists (`list-handler.ts`) stream: each page is read when the one before was taken.
+ * 2. A request that was not admitted returns the error in its verdict. A read-only token
+ *    cannot update, nor can a request with query parameters: updates have none.
+ * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, calls its store, and replies.
+ * 4. The pipeline adds the headers, omits the body for HEAD, and logs when the response has ended.
+ * Lists (`list-handler.ts`) stream: each page is read when the previous one was sent.
  *
  * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests.
- * During a release the authorizer and a function may be of different versions: each value of the context that is
- * missing or unknown has a safe substitute. `probe.ts` sets up the store's connection while Lambda initializes.
+ * During a release the authorizer and a function may have different versions: each context value that is
+ * missing or unknown has a safe default. `probe.ts` sets up the store's connection while Lambda initializes.
  *
- * Errors: code below throws `ServiceError`, whose code, message and headers are the answer. Anything else is a fault of
- * ours: it is logged, and answered with 500 without a word of it. A stream that fails after it has begun is cut off, so
- * that no client takes a part for the whole.
+ * Errors: code below throws `ServiceError`, whose code, message and headers are the response. Other errors are bugs:
+ * they are logged, and return 500 without details. A stream that fails after it has begun is disconnected, so
+ * no client mistakes a part for the whole.
  */
 import { Readable } from 'node:stream';
 import middy, { type MiddlewareObj, type Request } from '@middy/core';
@@ -37,7 +37,7 @@ import { type ApiRequest, quoted, readRequest } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An answer before the pipeline has put its headers on. */
+/** A response before the pipeline adds its headers. */
 export interface Reply<Body = string> {
   readonly status: number;
   readonly headers?: Headers;
@@ -45,7 +45,7 @@ export interface Reply<Body = string> {
   readonly body: Body;
 }
 
-/** What Lambda hands to API Gateway; for a streamed answer all but the body goes ahead. */
+/** The result that Lambda returns to API Gateway; for a stream, all but the body is sent first. */
 interface ProxyResult<Body> {
   readonly statusCode: number;
   headers: Headers;
@@ -57,20 +57,20 @@ type Middleware = MiddlewareObj<ApiRequest, ProxyResult<unknown>>;
 type HandledRequest = Request<ApiRequest, ProxyResult<unknown>>;
 
 export interface OperationOptions {
-  /** On every answer, errors too. */
+  /** Headers of every response, errors included. */
   readonly headers?: Headers;
-  /** None where the operation calls nothing. */
+  /** None if the operation calls nothing. */
   readonly probe?: Probe;
 }
 
-/** The Lambda function of an operation without a stream: its handler, and what Lambda awaits before any request. */
+/** The Lambda function of an operation without a stream: its handler, and its initialization before any request. */
 export function operationHandler(respond: Respond<string>, options: OperationOptions = {}) {
   return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, options);
 }
 
 /**
- * The Lambda function of an operation whose answer is streamed. What goes wrong before the reply is an Error body;
- * after that the connection is cut, so that no client takes a part for the whole.
+ * The Lambda function of an operation with a streamed response. A failure before the reply is an Error body;
+ * after that the connection is closed, so no client mistakes a part for the whole.
  */
 export function streamingHandler(respond: Respond<string | Readable>, options: OperationOptions = {}) {
   const handler = middy({ executionMode: executionModeStreamifyResponse, requestEnd: requestLogger() });
@@ -78,9 +78,9 @@ export function streamingHandler(respond: Respond<string | Readable>, options: O
 }
 
 /**
- * What every operation has around it: it reads the request, refuses what the authorizer refused, turns what is thrown
- * into an Error body, puts headers on whatever goes out (the limit headers; those of CORS and security; the operation's
- * own), leaves the body out for HEAD, and logs the request once it is answered: a stream, once it has ended.
+ * The middleware of every operation: it parses the request, refuses what the authorizer refused, converts errors
+ * to Error bodies, adds headers to every response (limits, CORS, security and the operation's
+ * own), omits the body for HEAD, and logs the request once its response has ended.
  */
 function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
   const { headers = {}, probe = async () => undefined } = options;
@@ -89,7 +89,7 @@ function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<B
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
     isRequest(event) ? serve(readRequest(event), ...rest) : runProbe(probe, rest);
-  // Lambda knows a handler that streams by a mark.
+  // Lambda recognizes a streaming handler by a marker.
   Object.assign(handler, serve);
   return { handler, initialize: () => warmUp(probe) };
 }
@@ -115,7 +115,7 @@ function withHeaders(headers: Headers): Middleware {
   return { after: add, onError: add };
 }
 
-/** @param links of every answer: that to the page of the error comes beside them */
+/** @param links of every response, in addition to that of the error's page */
 function withErrorBodies(links: string | undefined): Middleware {
   const page = pageOrigin();
   return {
@@ -127,7 +127,7 @@ function withErrorBodies(links: string | undefined): Middleware {
   };
 }
 
-/** What a failure is answered with; the cause of one that is the service's is logged. */
+/** The response to a failure. Logs the cause of a server error. */
 export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiRequest, 'id'>): ServiceError {
   const error = serviceErrorOf(failure);
   const { status, code, message, cause } = error;
@@ -142,16 +142,16 @@ const admittedOnly: Middleware = {
     if (authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
     const [parameter] = Object.keys(query);
     if (parameter === undefined) return;
-    const message = `The parameter ${quoted(parameter)} is unknown: changes take none.`;
+    const message = `The parameter ${quoted(parameter)} is unknown: updates have none.`;
     throw new ServiceError('INVALID_QUERY', { message });
   },
 };
 
-/** Logs a request, once it is answered. */
+/** Logs a request, once its response has ended. */
 function requestLogger() {
   const log = requestLog();
   return (call: unknown): void => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy passes its own request, answered, untyped
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy's request, with the response, is untyped
     const { event: request, response, error } = call as HandledRequest & { readonly response: ProxyResult<unknown> };
     const { id: requestId, receivedAt, operation, authorizer } = request;
     const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;

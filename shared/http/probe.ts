@@ -2,42 +2,42 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * One call of a function's own store, for which it needs the rights of all that it does there. It changes nothing. It
- * runs while Lambda initializes the function, and again where a release invokes a new version without a request.
+ * One call of a function's own store, which requires all permissions of the function there. It changes nothing. It
+ * runs while Lambda initializes the function, and again when a release invokes a new version without a request.
  *
- * @throws what a request would fail with
+ * @throws the error that a request would fail with
  */
 export type Probe = () => Promise<unknown>;
 
-/** Longest that a cold start waits for its probe, in milliseconds. */
+/** Max wait of a cold start for its probe, in milliseconds. */
 const WARM_UP_MS = 1_000;
 
-/** A probe begins no later than this before its function is stopped, in milliseconds. */
+/** Min time left before the function times out to start a probe, in milliseconds. */
 const LAST_ATTEMPT_MS = 3_000;
 const PAUSE_MS = 500;
 
-/** Runs a probe for what the first call of DynamoDB sets up: the connection, TLS, the lazy parts of the client. */
+/** Runs a probe to set up what the first call of DynamoDB needs: the connection, TLS, the client's lazy parts. */
 export async function warmUp(probe: Probe): Promise<void> {
   const { promise: timedOut, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = setTimeout(giveUp, WARM_UP_MS);
   try {
     await Promise.race([probe(), timedOut]);
   } catch {
-    // Nothing is lost but time: the first request makes its own call, and its client and the log get the failure.
+    // Only time is lost: the first request makes its own call, and reports its own failure.
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Whether API Gateway sent an event: its events have a request context. Any other, or none, asks for the probe. */
+/** Whether API Gateway sent an event, with a request context. Any other event, or none, runs the probe. */
 export const isRequest = (event: unknown): boolean =>
   typeof event === 'object' && event !== null && 'requestContext' in event;
 
 /**
- * Checks a function before a release gives it requests.
+ * Checks a function before a release routes traffic to it.
  *
- * @param args of its handler beside the event: the context, after the stream of a handler that streams
- * @throws what the probe fails with: a failure of the function
+ * @param args of its handler after the event: the context, after the stream of a streaming handler
+ * @throws the probe's error, a failure of the function
  */
 export async function runProbe(probe: Probe, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
@@ -46,7 +46,7 @@ export async function runProbe(probe: Probe, args: readonly unknown[]): Promise<
   return undefined;
 }
 
-/** False where the probe may pass later: what IAM has just granted may take some seconds until it counts everywhere. */
+/** False if the probe may pass later: new IAM permissions may take seconds to propagate. */
 async function isPassed(probe: Probe, context: LambdaContext | undefined): Promise<boolean> {
   try {
     await probe();

@@ -9,23 +9,23 @@ type Values = readonly string[] | undefined;
 /** All values of each request header, by its name in lower case. */
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** A request as the gateway hands it over to a function, read once. */
+/** A request from API Gateway, parsed. */
 export interface ApiRequest {
   readonly id: string;
   /** When the gateway received it, Unix milliseconds. */
   readonly receivedAt: number;
   readonly method: string;
-  /** The path of the template, such as `/inventory/{petId}`. */
+  /** The resource path, such as `/inventory/{petId}`. */
   readonly resource: string;
-  /** The path that the client asked for, with the stage. */
+  /** The requested path, with the stage. */
   readonly path: string;
-  /** Undefined for a request that is no operation. */
+  /** Undefined if no operation matches. */
   readonly operation: OperationId | undefined;
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
   readonly query: Readonly<Record<string, Values>>;
   readonly headers: RequestHeaders;
   readonly body: Buffer;
-  /** What the authorizer says of it. */
+  /** The authorizer's context. */
   readonly authorizer: AuthorizerContext;
 }
 
@@ -46,7 +46,7 @@ export function readRequest(event: APIGatewayProxyEvent): ApiRequest {
   };
 }
 
-/** Names in several spellings are one header. */
+/** Header names are case-insensitive. */
 export function readHeaders({
   multiValueHeaders,
 }: {
@@ -60,27 +60,27 @@ export function readHeaders({
   return headers;
 }
 
-/** All values of a header, by its name in lower case; empty where it was not sent. */
+/** All values of a header, by its name in lower case; empty if absent. */
 export const headerValues = (headers: RequestHeaders, name: string): readonly string[] => headers.get(name) ?? [];
 
 const BEARER = /^Bearer +(\S+)$/i;
 
 /**
- * The token of `Authorization: Bearer <token>` (RFC 6750 §2.1), or undefined where the header is missing, is
- * sent more than once, or has another form.
+ * The token of `Authorization: Bearer <token>` (RFC 6750 §2.1), or undefined if the header is missing, is
+ * repeated, or has another form.
  */
 export function bearerToken(headers: RequestHeaders): string | undefined {
   const values = headerValues(headers, 'authorization');
   return values.length === 1 ? BEARER.exec(values[0]?.trim() ?? '')?.[1] : undefined;
 }
 
-/** The path parameter `petId`. @throws ServiceError INVALID_PET_ID where it is not an int64 */
+/** The path parameter `petId`. @throws ServiceError INVALID_PET_ID if it is not an int64 */
 export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'pathParameters'>): Int64 {
   if (petId !== undefined && isInt64(petId)) return petId;
   throw new ServiceError('INVALID_PET_ID', { message: `petId is ${quoted(petId ?? '')}, but ${INT64_RULE}.` });
 }
 
-/** What a client has sent, as JSON: cut short, and with an escape for each invisible character. */
+/** A client's value as JSON: truncated, and with invisible characters escaped. */
 export function quoted(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : JSON.stringify(value).slice(0, 40);
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);

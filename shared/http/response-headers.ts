@@ -3,8 +3,8 @@ import { methodsOf, type OperationId, type Route, routes } from '../contract/rou
 import { limitHeaders } from './authorizer-context.ts';
 
 /**
- * Headers of every answer, of the functions and of the gateway: nothing is taken for another type or asked for without
- * TLS again, and nothing is kept by caches but what has an `ETag` to ask again with, by its client (OWASP, REST).
+ * Headers of every response, of the functions and of the gateway: no content sniffing, no requests without
+ * TLS, and no caching except of resources with an `ETag`, by the client (OWASP, REST).
  */
 export const securityHeaders = {
   'Cache-Control': 'no-store',
@@ -12,19 +12,19 @@ export const securityHeaders = {
   'Strict-Transport-Security': 'max-age=63072000',
 } as const;
 
-/** What a client may keep, to ask for it again with `If-None-Match` (RFC 9111 §5.2.2). */
+/** The client may cache it, and must revalidate with `If-None-Match` (RFC 9111 §5.2.2). */
 export const REVALIDATED = 'private, no-cache';
 
-/** Names the stability mark of an operation. */
+/** The header with the stability of an operation. */
 export const STABILITY_HEADER = 'X-API-Stability';
 
-/** The header of a marked operation; none for one without a mark. */
+/** The header of an operation that is not stable; none for a stable one. */
 export function stabilityHeader(id: OperationId): Record<string, string> {
   const { stability }: Route = routes[id];
   return stability === 'stable' ? {} : { [STABILITY_HEADER]: stability };
 }
 
-/** What the operations at a path take: their methods (RFC 9110 §10.2.1), and the form of a PATCH (RFC 5789 §3.1). */
+/** The methods at a path (RFC 9110 §10.2.1), and the media type of its PATCH (RFC 5789 §3.1). */
 export function allowedMethods(path: string): Record<string, string> {
   const methods = methodsOf(path);
   return {
@@ -33,10 +33,10 @@ export function allowedMethods(path: string): Record<string, string> {
   };
 }
 
-/** Leads to what the reference page says of an error (RFC 8288). */
+/** The link to an error's documentation on the reference page (RFC 8288). */
 export const helpLink = (page: string, code: ErrorCode): string => `<${page}/errors#${code}>; rel="help"`;
 
-/** Since when an operation is deprecated, from when on it may be gone, and the origin of the page about it, if any. */
+/** Dates of an operation's deprecation and earliest removal, and the origin of the page about it, if any. */
 export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string | undefined }>;
 
 /** The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to their page. */
@@ -49,7 +49,7 @@ export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation
   };
 }
 
-/** Request headers that a page in a browser may send (beside those that it always may). */
+/** Request headers that a web page may send, beyond those that CORS always allows. */
 export const allowedRequestHeaders = [
   'Authorization',
   'Content-Type',
@@ -58,7 +58,7 @@ export const allowedRequestHeaders = [
   'Idempotency-Key',
 ] as const;
 
-/** Response headers that a page in a browser may read (beside those that it always may). */
+/** Response headers that a web page may read, beyond those that CORS always allows. */
 export const exposedHeaders = [
   ...Object.keys(limitHeaders),
   'Accept-Patch',
@@ -74,8 +74,8 @@ export const exposedHeaders = [
 ];
 
 /**
- * Lets pages of every origin read the answers (Fetch standard, CORS protocol): a key is sent by the page itself, never
- * by the browser, so no origin has more rights than another.
+ * Allows pages of every origin to read responses (Fetch standard, CORS protocol): the page itself sends the key, never
+ * the browser, so no origin has more access than another.
  */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',

@@ -24,7 +24,7 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
   const windows = windowsOf(verdict);
   const least = mostRestrictiveWindow(windows);
-  // The minute that a request is counted in may have begun by another host's clock only.
+  // The minute that counts a request may have begun only by another host's clock.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
   const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
@@ -33,7 +33,7 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   const ofKey = {
     recordId,
     plan,
-    // One that a later release knows may do least here, as a token that is not found.
+    // An access of a later release is read-only here, like a token that is not found.
     access: (token?.access === 'full' ? 'full' : 'read') satisfies Access,
     ...(token && { token: tokenName(token) }),
     ...(end < NEVER && { expiresAt: isoText(end) }),
@@ -54,13 +54,13 @@ function limitsText(windows: Windows): string {
 /** In whole seconds. @param epochMs Unix milliseconds */
 const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
-/** The limit of a request without a valid key: none left until the minute, or the day, ends. */
+/** The limit of a request without a valid key: 0 until the minute, or the day, ends. */
 export function noLimitContext(now: number): LimitContext {
   const windows = emptyWindows(now);
   return limitContext(windows.minute, windows, 1, now);
 }
 
-/** A request that could not be counted: the quotas of its key are not known. */
+/** A request that could not be counted: the quotas of its key are unknown. */
 export function uncountedContext(now: number): AuthorizerContext {
   const { rateLimitPolicy: _policy, rateLimit: _rest, ...limit } = noLimitContext(now);
   return { outcome: 'SERVICE_UNAVAILABLE', ...limit };

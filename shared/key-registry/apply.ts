@@ -18,33 +18,33 @@ import type { KeyTable } from './key-table.ts';
 import { liveKey, type LiveKey, readLiveKey } from './live-key.ts';
 import { AT_WORK_MS } from './reconcile.ts';
 
-/** Where keys are: API Gateway and the keys table of a stage. */
+/** The two stores of keys: API Gateway and the keys table of a stage. */
 export interface Registry extends GatewayClients {
   readonly keyTable: KeyTable;
   readonly apiStage: ApiStage;
 }
 
-/** No answer is waited for longer, in milliseconds. */
+/** Timeout of a call, in milliseconds. */
 const MAX_CALL_MS = 20_000;
 
-/** A change took too long; or API Gateway has no usage plan for it. A later sync does the rest. */
+/** A change took too long, or API Gateway has no usage plan for it. A later sync completes it. */
 export class NotAppliedError extends Error {
   override readonly name = 'NotAppliedError';
 }
 
-/** A key as it is now in API Gateway; undefined where it is not there, or its record does not have its id yet. */
+/** The current key in API Gateway; undefined if it does not exist there, or its record has no id yet. */
 export const readLive = async (
   { gateway, apiStage }: Registry,
   { keyId }: Pick<KeyRecord, 'keyId'>,
 ): Promise<LiveKey | undefined> => (keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId));
 
 /**
- * Makes API Gateway say what a record says. Each call may be made again, is tried once, and begins within a minute of
- * `unappliedSince`: one that is later could undo what a later command has done.
+ * Updates API Gateway to match a record. Each call is idempotent, has one attempt, and begins within a minute of
+ * `unappliedSince`: a later one could undo a later command.
  *
- * @param live the key as it was read after the record was
+ * @param live the key, read after the record
  * @returns the id of the key
- * @throws NotAppliedError, or what the SDK throws at the first call that fails or is not answered
+ * @throws NotAppliedError, or the SDK's error of the first call that fails or times out
  */
 export async function apply(registry: Registry, record: KeyRecord, live: LiveKey | undefined): Promise<string> {
   const key = live ?? (await create(registry, record));
@@ -54,13 +54,13 @@ export async function apply(registry: Registry, record: KeyRecord, live: LiveKey
   return key.keyId;
 }
 
-/** Deletes a key, if it is there. */
+/** Deletes a key, if it exists. */
 export async function deleteLiveKey({ gatewayOnce }: GatewayClients, keyId: string): Promise<void> {
   const abortSignal = AbortSignal.timeout(MAX_CALL_MS);
   await ignoreNotFound(gatewayOnce.send(new DeleteApiKeyCommand({ apiKey: keyId }), { abortSignal }));
 }
 
-/** Makes the key. API Gateway refuses it where it has one with this value: a sync finds that in its lists. */
+/** Creates the key. API Gateway refuses a duplicate value: a sync finds the existing key in its lists. */
 async function create({ gatewayOnce }: Registry, record: KeyRecord): Promise<LiveKey> {
   const { recordId: value, name, enabled } = record;
   const call = new CreateApiKeyCommand({ name, value, enabled, tags: tagsOf(record) });
@@ -103,7 +103,7 @@ async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): 
   await registry.gatewayOnce.send(put, inTime(record));
 }
 
-/** @throws NotAppliedError where the minute is over */
+/** @throws NotAppliedError once the minute has passed */
 function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: AbortSignal } {
   const left = unappliedSince + AT_WORK_MS - Date.now();
   if (left <= 0) throw new NotAppliedError('It took more than a minute');
@@ -112,7 +112,7 @@ function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: Abor
 
 const OWN_TAGS = [gatewayTags.perMinute, gatewayTags.perDay, gatewayTags.expires];
 
-/** The tags that a key is to have. */
+/** The tags that a key must have. */
 function tagsOf({ plan, perMinute, perDay, expiresAtMs }: KeyRecord): Record<string, string> {
   const limits = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   return {
@@ -121,11 +121,11 @@ function tagsOf({ plan, perMinute, perDay, expiresAtMs }: KeyRecord): Record<str
   };
 }
 
-/** The id of the usage plan of a plan. @throws NotAppliedError where there is none */
+/** The id of the usage plan of a plan. @throws NotAppliedError if there is none */
 export async function usagePlanIdOf({ gateway, apiStage }: Registry, plan: PlanId): Promise<string> {
   const found = (await customerPlans(gateway, apiStage)).find((usagePlan) => usagePlan.plan === plan);
   if (found) return found.usagePlanId;
   throw new NotAppliedError(
-    `API Gateway has no usage plan for ${plans[plan].title}. Deploy the stack again: it makes one.`,
+    `API Gateway has no usage plan for ${plans[plan].title}. Deploy the stack again to create it.`,
   );
 }

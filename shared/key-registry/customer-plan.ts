@@ -4,23 +4,23 @@ import { type ApiStage, PAGE_SIZE } from './gateway-client.ts';
 import { gatewayTags } from './gateway-tags.ts';
 
 /**
- * Value of the tag `plan` on the usage plans that no customer is on: Overflow meters refused requests; Interim meters
- * those of keys that API Gateway may not know everywhere yet, and refuses none.
+ * Value of the tag `plan` on internal usage plans: Overflow meters refused requests; Interim meters
+ * those of keys that may still propagate in API Gateway, and refuses none.
  */
 export const INTERNAL_PLAN = 'internal';
 
-/** A usage plan of the stage that customers are on. */
+/** A usage plan for customers of the stage. */
 export interface CustomerPlan {
   readonly usagePlanId: string;
   readonly name: string;
-  /** Undefined where its tag names none. */
+  /** Undefined if its tag is missing or unknown. */
   readonly plan: PlanId | undefined;
 }
 
 /**
- * The usage plans of the stage that customers are on: one for each plan of the catalog.
+ * The usage plans for customers of the stage: one for each plan of the catalog.
  *
- * @param query of a key: those that it was on, at most minutes ago
+ * @param query of a key: the plans of the key, possibly minutes old
  */
 export async function customerPlans(
   client: APIGatewayClient,

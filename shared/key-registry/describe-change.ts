@@ -4,9 +4,9 @@ import type { Tokens } from './key-tokens.ts';
 
 /**
  * A change of a key in short phrases such as `plan free → pro`; none where only bookkeeping changed, such as
- * `unappliedSince`, or where the limiter banned the key. Never a token or its hash.
+ * `unappliedSince`, or the limiter suspended the key. Never a token or its hash.
  *
- * @param before undefined for a key that is made @param at time of the change, Unix milliseconds
+ * @param before undefined for a new key @param at time of the change, Unix milliseconds
  */
 export function describeChange(before: KeyRecord | undefined, after: KeyRecord, at: number): string[] {
   if (!before) {

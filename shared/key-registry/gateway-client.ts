@@ -6,23 +6,23 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import pThrottle from 'p-throttle';
 
-/** The stage of a REST API whose usage plans and keys are those of the service. */
+/** The stage of a REST API with the service's usage plans and keys. */
 export interface ApiStage {
   readonly apiId: string;
   readonly stage: string;
 }
 
-/** AWS grants an account 10 control-plane calls a second. At this pace two syncs at once leave some to an admin. */
+/** An account has 10 control-plane calls per second. At this rate two concurrent syncs leave some to an admin. */
 const inTurn = pThrottle({ limit: 10, interval: 2_500, strict: true })(() => Promise.resolve());
 
-/** The most that one page of a list may have. */
+/** Max entries per page of a list. */
 export const PAGE_SIZE = 500;
 
-/** The clients of API Gateway's control plane. They keep to its rates together. */
+/** The clients of API Gateway's control plane. They share its rate limit. */
 export interface GatewayClients {
-  /** Reads. It waits where it is throttled all the same. */
+  /** For reads. Retries when throttled. */
   readonly gateway: APIGatewayClient;
-  /** Changes keys. It makes each call once: one that is repeated may arrive after a later one. */
+  /** For changes of keys. It does not retry: a retry may arrive after a later call. */
   readonly gatewayOnce: APIGatewayClient;
 }
 
@@ -41,14 +41,14 @@ export function gatewayClients(settings: APIGatewayClientConfig = {}, onThrottle
           throw error;
         }
       },
-      // Within the retries, so that each attempt waits its turn.
+      // Within the retries, so each attempt is paced.
       { step: 'finalizeRequest', priority: 'low', name: 'paced' },
     );
   }
   return { gateway, gatewayOnce };
 }
 
-/** The answer to a call; undefined where what the call is about is gone. */
+/** The response of a call; undefined if its resource no longer exists. */
 export async function ignoreNotFound<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;

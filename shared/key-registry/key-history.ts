@@ -13,34 +13,34 @@ const KEPT_MS = 400 * 86_400_000;
 /** Max wait for the write of an entry, in milliseconds: its change has already been made. */
 const MAX_WRITE_MS = 5_000;
 
-/** What a record does not say about its change. */
+/** Details of a change that its record does not have. */
 export interface Occasion {
   readonly reason?: string | undefined;
-  /** The part of it that an admin has made in API Gateway, and that the record adopts. */
+  /** The part that an admin has edited in API Gateway, and the record adopts. */
   readonly edit?: KeyChange;
 }
 
 const entrySchema = v.object({
   recordId: v.string(),
-  /** Of the record after the change. */
+  /** Revision of the record after the change. */
   revision: safeNumberSchema,
-  /** Unix milliseconds. No two changes of a key have the same. */
+  /** Unix milliseconds, unique per key. */
   at: safeNumberSchema,
-  /** Of the change before it: an entry that is missing is noticed. */
+  /** Time of the previous change, to detect missing entries. */
   previousAt: v.optional(safeNumberSchema),
   who: v.string(),
   what: v.array(v.string()),
   reason: v.optional(v.string()),
 });
 
-/** A change that is about to be made. */
+/** A change before its write. */
 export type ChangeEntry = Omit<v.InferOutput<typeof entrySchema>, 'who'>;
 
-/** A change as it is shown. */
+/** A change for display. */
 export interface HistoryRow {
   /** ISO 8601. */
   readonly at: string;
-  /** Null: it was not recorded, and what it was is not known. */
+  /** Null: not recorded, and unknown. */
   readonly who: string | null;
   readonly what: readonly string[];
   readonly reason: string | null;
@@ -49,16 +49,16 @@ export interface HistoryRow {
 interface HistorySettings {
   readonly client: DynamoDBDocumentClient;
   readonly tableName: string;
-  /** Finds who makes the changes. */
+  /** Returns the author of the changes. */
   readonly who: () => Promise<string>;
-  /** Called where a change is made, and cannot be recorded. */
+  /** Called if a change succeeds, but cannot be recorded. */
   readonly onLost: (error: unknown) => void;
 }
 
 /**
- * Who changed a key, what and when: an item for each change of a record that an admin would ask about, kept for
- * 400 days. It is written after the record and never in a transaction with it, which would conflict with the counting
- * of requests. The record has the time of its last change and each entry that of the one before: a missing one shows.
+ * Who changed a key, what and when: an item for each relevant change of a record, kept for
+ * 400 days. It is written after the record, not in a transaction with it, which would conflict with the counting
+ * of requests. The record has the time of its last change and each entry that of the previous one, which reveals gaps.
  */
 export class KeyHistory {
   readonly #settings: HistorySettings;
@@ -67,7 +67,7 @@ export class KeyHistory {
     this.#settings = settings;
   }
 
-  /** The entry of a change before it is made; undefined for bookkeeping. @param before undefined for a new key */
+  /** The entry of a change before its write; undefined for bookkeeping. @param before undefined for a new key */
   entryOf(before: KeyRecord | undefined, after: KeyRecord, { reason, edit }: Occasion = {}): ChangeEntry | undefined {
     const { recordId, revision } = after;
     const previousAt = before?.changedAt;
@@ -78,7 +78,7 @@ export class KeyHistory {
     return what.length > 0 || reason !== undefined ? { recordId, revision, at, previousAt, what, reason } : undefined;
   }
 
-  /** Records a change that is made. It never fails: what cannot be recorded is reported. */
+  /** Records a completed change. It never throws: a failure is reported. */
   async put(entry: ChangeEntry): Promise<void> {
     const { client, tableName: TableName, who, onLost } = this.#settings;
     try {
@@ -86,7 +86,7 @@ export class KeyHistory {
       const put = new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' });
       await client.send(put, { abortSignal: AbortSignal.timeout(MAX_WRITE_MS) });
     } catch (error) {
-      // It is there already: the SDK has sent it again after a lost response.
+      // It exists already: the SDK has retried after a lost response.
       if (!(error instanceof ConditionalCheckFailedException)) onLost(error);
     }
   }

@@ -14,18 +14,18 @@ export const unusedCounters = {
   suspendedByAdmin: false,
 } as const satisfies Partial<KeyRecord>;
 
-/** The part of a record that API Gateway has, too. */
+/** The part of a record that API Gateway also has. */
 export type GatewayFields = Pick<
   KeyRecord,
   'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
 >;
 
-/** What makes a key that was never used. */
+/** The parameters of a new key. */
 export type KeyIdentity = GatewayFields & Pick<KeyRecord, 'recordId' | 'createdAt'>;
 
 type Counters = 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused';
 
-/** What a change may set; `undefined` takes the attribute away. Of what requests count, it may only forget refusals. */
+/** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
 export type KeyChange = Readonly<
   Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'changedAt' | 'revision' | Counters>>
 > & {
@@ -34,7 +34,7 @@ export type KeyChange = Readonly<
 
 export type NewRecord = Omit<KeyRecord, 'revision'>;
 
-/** The record of a key that was never used. @param state what differs from that */
+/** The record of a new key. @param state attributes that differ */
 export const newRecord = (identity: KeyIdentity, state: Pick<KeyRecord, 'tokens'> & Partial<KeyRecord>): NewRecord => ({
   ...identity,
   ...unusedCounters,
@@ -43,7 +43,7 @@ export const newRecord = (identity: KeyIdentity, state: Pick<KeyRecord, 'tokens'
   ...state,
 });
 
-/** The keys table for what manages keys. Each change replaces a known revision, so none undoes another unseen. */
+/** The keys table for commands and syncs. Each change replaces a known revision, so none overwrites another. */
 export class KeyTable {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
@@ -56,7 +56,7 @@ export class KeyTable {
     this.#history = history;
   }
 
-  /** All keys, revoked ones included. @param onUnreadable called for each record that is left out */
+  /** All keys, including revoked ones. @param onUnreadable called for each record that is omitted */
   async all(onUnreadable: (error: UnreadableRecordError) => void): Promise<KeyRecord[]> {
     const records: KeyRecord[] = [];
     const pages = paginateScan({ client: this.#client }, { TableName: this.#tableName, ConsistentRead: true });
@@ -81,23 +81,23 @@ export class KeyTable {
     return Item && this.#parse(Item);
   }
 
-  /** Puts a key that is not there yet. @returns its record; undefined where there is one already */
+  /** Creates a key. @returns its record; undefined if it exists already */
   add(record: NewRecord, occasion?: Occasion): Promise<KeyRecord | undefined> {
     const { recordId, ...attributes } = { ...record, revision: 1 };
     return this.#change(undefined, { recordId, ...attributes }, attributes, occasion);
   }
 
   /**
-   * Changes a key, if it is still as it was read. A suspension shortens none of the limiter's, which are no revisions.
+   * Changes a key, if unchanged since it was read. A suspension never shortens one by the limiter (no revision).
    *
-   * @returns the updated key; undefined where it was not changed
+   * @returns the updated key; undefined if it was not changed
    */
   revise(record: KeyRecord, change: KeyChange, occasion?: Occasion): Promise<KeyRecord | undefined> {
     const changed = { ...change, revision: record.revision + 1 };
     return this.#change(record, { ...record, ...changed }, changed, occasion);
   }
 
-  /** Writes a record, then who has changed it: a command that is killed in between leaves a change without an entry. */
+  /** Writes a record, then its history entry: a command killed in between leaves a change without an entry. */
   async #change(
     before: KeyRecord | undefined,
     after: KeyRecord,
@@ -118,10 +118,10 @@ export class KeyTable {
   }
 
   /**
-   * Makes a conditional write. Where an answer is lost, the SDK repeats the write, which then finds its own revision.
+   * Makes a conditional write. If a response is lost, the SDK retries the write, which then finds its own revision.
    *
-   * @param record as it is then @param changed the part of it to set, and to take away where it is undefined
-   * @returns the record; undefined where its condition was false
+   * @param record the result @param changed its attributes to set, or to remove if undefined
+   * @returns the record; undefined if the condition failed
    */
   async #write(
     record: KeyRecord,
@@ -157,7 +157,7 @@ export class KeyTable {
   }
 }
 
-/** The part of a change that a record does not have. */
+/** The part of a change that differs from a record. */
 export const differences = (record: KeyRecord, change: KeyChange): KeyChange =>
   Object.fromEntries(Object.entries(change).filter(differsFrom(record)));
 
@@ -166,7 +166,7 @@ const differsFrom =
   ([name, value]: [string, unknown]): boolean =>
     !isDeepStrictEqual(record[name], value);
 
-/** How long the record of a revoked key stays, in seconds: no sync that saw the key before adds it again. */
+/** Retention of a revoked key's record, in seconds: prevents a sync with an old read from adding it again. */
 const KEPT_SECONDS = 30 * 86_400;
 
 /** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */

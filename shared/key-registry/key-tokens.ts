@@ -1,38 +1,38 @@
 import { type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
-/** The tokens that a key may have, beside those that work on for a while after they were rotated. */
+/** Max tokens of a key, without rotated ones within their grace. */
 export const MAX_TOKENS = 4;
-/** Those too: one token of a key is rotated at a time. */
+/** Max tokens with those in their grace: one token of a key is rotated at a time. */
 export const MAX_TOKENS_WITH_GRACE = 5;
 
-/** With all tokens, the longest name and labels, an item is below 1,024 bytes: a request counts with one write unit. */
+/** With max tokens, name and labels, an item is below 1,024 bytes, so a count costs one write unit. */
 export const MAX_NAME_BYTES = 100;
 export const MAX_LABEL_BYTES = 12;
 
 /** The label of a key's first token. */
 export const MAIN_LABEL = 'main';
 
-// Changes of a key's tokens, as pure functions of its record. Each is then one conditional write.
+// Changes of a key's tokens, as pure functions of its record. Each becomes one conditional write.
 
 export type Tokens = KeyRecord['tokens'];
 
-/** A token and what the record has of it. */
+/** A token and its entry in the record. */
 export interface NamedToken extends TokenRecord {
   readonly hash: string;
 }
 
-/** What is decided about a new token. */
+/** The parameters of a new token. */
 export interface AddTokenParams {
   readonly access?: TokenRecord['access'] | undefined;
   readonly label?: string;
   /** Unix milliseconds. */
   readonly until?: number | undefined;
-  /** Until it has been shown, the next command with its label replaces it. */
+  /** Until it was shown, the next command with its label replaces it. */
   readonly pending?: boolean;
 }
 
-/** Enough to know a token again that one has, and not to guess it: they are of its checksum. */
+/** The last four characters, part of the checksum: identify a token without helping to guess it. */
 export const lastCharacters = (token: string): string => token.slice(-4);
 
 /** The entry of a token in its key's record. @param now Unix milliseconds */
@@ -45,7 +45,7 @@ export function tokenEntry(
   return { [hashToken(token)]: pending ? { ...entry, pending } : entry };
 }
 
-/** The tokens that work, the oldest first. */
+/** The valid tokens, oldest first. */
 export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number): NamedToken[] {
   return Object.entries(tokens)
     .filter(([, { until }]) => until > now)
@@ -53,7 +53,7 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
     .toSorted((one, other) => one.since - other.since);
 }
 
-/** Of the tokens with a label: the one that has it, those it replaced that are still valid, one never shown. */
+/** The tokens with a label: the current one, replaced ones within their grace, one never shown. */
 export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
   const labeled = workingTokens(record, now).filter((token) => token.label === label);
   const shown = labeled.filter(({ pending }) => !pending);
@@ -64,13 +64,13 @@ export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, 
   };
 }
 
-/** Whether a key has room for a token with a label of its own. */
+/** Whether a key may have another token with a new label. */
 export function hasRemainingQuota(record: Pick<KeyRecord, 'tokens'>, now: number): boolean {
   const labels = new Set(workingTokens(record, now).map(({ label }) => label));
   return labels.size < MAX_TOKENS;
 }
 
-/** The tokens without those that have ended, and without one that was never shown; a new one added. */
+/** The tokens with a new one, without those that have ended or were never shown. */
 export function withToken(record: Pick<KeyRecord, 'tokens'>, entry: Tokens, now: number): Tokens {
   const [label] = Object.values(entry).map((token) => token.label);
   const kept = Object.entries(record.tokens).filter(
@@ -79,7 +79,7 @@ export function withToken(record: Pick<KeyRecord, 'tokens'>, entry: Tokens, now:
   return { ...Object.fromEntries(kept), ...entry };
 }
 
-/** The tokens with one that is not pending any more: it has been shown. */
+/** The tokens with one marked as shown. */
 export function withShown(tokens: Tokens, hash: string): Tokens {
   const token = tokens[hash];
   if (!token) return tokens;
@@ -87,10 +87,10 @@ export function withShown(tokens: Tokens, hash: string): Tokens {
   return { ...tokens, [hash]: shown };
 }
 
-/** An end that is over by every clock, also that of an admin which is ahead. */
+/** A past end by every clock, including an admin's that is ahead. */
 export const IMMEDIATELY = 0;
 
-/** The tokens with the ends of some brought forward to a time; none is made to last longer. */
+/** The tokens with earlier ends for some; none is extended. */
 export function withEnd(tokens: Tokens, hashes: readonly string[], end: number): Tokens {
   const ended = hashes.flatMap((hash) => {
     const token = tokens[hash];

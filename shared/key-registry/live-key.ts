@@ -14,40 +14,40 @@ import { gatewayTags, isoTime } from './gateway-tags.ts';
 import type { GatewayFields } from './key-table.ts';
 import { MAX_NAME_BYTES } from './key-tokens.ts';
 
-/** A key as API Gateway has it. */
+/** A key in API Gateway. */
 export interface LiveKey {
   readonly keyId: string;
   readonly value: string;
-  /** The partition key of its record, by its value; undefined where that can be no key's. */
+  /** The partition key of its record, by its value; undefined if no token can have that. */
   readonly recordId: string | undefined;
   readonly name: string;
   readonly enabled: boolean;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Of the customers' usage plan of the stage that it is on: one at most, says API Gateway. */
+  /** Its customers' usage plan of the stage. API Gateway allows one at most. */
   readonly usagePlanId: string | undefined;
-  /** What a record has of it; undefined where it is on no such plan. */
+  /** Plan and tags as for a record; undefined without such a plan. */
   readonly reading: Reading | undefined;
 }
 
-/** `problem`: why plan or tags cannot be read, in words for an admin that follow the id of the key. */
+/** `problem`: why plan or tags are invalid, as text for an admin after the id of the key. */
 export type Reading = { readonly fields: GatewayFields } | { readonly problem: string };
 
-/** What API Gateway says about the keys of a stage at one time. */
+/** A snapshot of a stage's keys in API Gateway. */
 export interface GatewayState {
-  /** All keys of the account in the region, of all stages and services. No two have one value. */
+  /** All keys of the account in the region, of all stages and services. Values are unique. */
   readonly keys: readonly LiveKey[];
-  /** Whether each plan of the catalog has its usage plan. If not, keys may be on none without any act of an admin. */
+  /** Whether each plan of the catalog has a usage plan. If not, keys may be on none without an admin's edit. */
   readonly hasAllPlans: boolean;
-  /** What an admin should put right, in words. */
+  /** Problems that an admin must fix, as text. */
   readonly problems: readonly string[];
 }
 
 /**
  * Reads all keys and customers' usage plans: a call per 500 keys, and one per usage plan. The lists may be minutes old.
  *
- * @throws where the answers are not complete: a key that is not listed must not be taken for one that is gone
+ * @throws if the responses are incomplete: an unlisted key must not be mistaken for a deleted one
  */
 export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
   const usagePlans = await customerPlans(client, stage);
@@ -61,14 +61,14 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
   return { keys, hasAllPlans: missing.length === 0, problems: [...withoutPlan, ...shortOfKeys(keys.length)] };
 }
 
-/** The ids of the keys on a usage plan; none where it was deleted meanwhile. */
+/** The ids of the keys on a usage plan; none if it was deleted meanwhile. */
 async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan): Promise<string[]> {
   const pages = Array.fromAsync(paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }));
   const found = (await ignoreNotFound(pages)) ?? [];
   return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
 }
 
-/** One key, as it is now, by reads of its own; undefined where there is none. */
+/** One current key, by single reads; undefined if there is none. */
 export async function readLiveKey(
   client: APIGatewayClient,
   stage: ApiStage,
@@ -76,7 +76,7 @@ export async function readLiveKey(
 ): Promise<LiveKey | undefined> {
   const apiKey = await ignoreNotFound(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
   if (!apiKey) return undefined;
-  // The lists may be old, and only say where to look: its own first, and all plans before it is on none.
+  // The lists may be stale, so check its listed plan first, and all plans before concluding that it has none.
   for (const query of [{ keyId }, {}]) {
     for (const usagePlan of await customerPlans(client, stage, query)) {
       const { usagePlanId } = usagePlan;
@@ -87,27 +87,27 @@ export async function readLiveKey(
   return liveKey(apiKey, undefined);
 }
 
-/** API keys that an account may have in a region: fixed by AWS. */
+/** Max API keys of an account in a region: fixed by AWS. */
 export const MAX_API_KEYS = 10_000;
 
-/** Reported early: to make room, customers have to go elsewhere. */
+/** Reported early: more keys require another account or region. */
 export function shortOfKeys(count: number): string[] {
   if (count < 0.9 * MAX_API_KEYS) return [];
-  return [`The account has ${count} of the ${MAX_API_KEYS} API keys that it may have in the region.`];
+  return [`The account has ${count} of the ${MAX_API_KEYS} API keys allowed in the region.`];
 }
 
-/** The partition key of a key's record, by its value in API Gateway; undefined where no token can belong to that. */
+/** The partition key of a key's record, by its value in API Gateway; undefined if no token can belong to it. */
 export function recordIdOf(value: string): string | undefined {
   if (isIssued(value)) return value;
   return value.startsWith('psk_') ? undefined : parseToken(value)?.recordId;
 }
 
-/** @param apiKey with its value @param usagePlan undefined where it is on no customers' usage plan of the stage */
+/** @param apiKey with its value @param usagePlan undefined if it is on no customers' usage plan of the stage */
 export function liveKey(
   { id: keyId = '', name = '', value, enabled = false, createdDate, tags = {} }: ApiKey,
   usagePlan: CustomerPlan | undefined,
 ): LiveKey {
-  if (!value) throw new Error(`API Gateway did not send the value of the key ${keyId}`);
+  if (!value) throw new Error(`API Gateway did not return the value of the key ${keyId}`);
   const createdAt = createdDate?.getTime() ?? 0;
   const key = { keyId, value, recordId: recordIdOf(value), name: shortened(name), enabled, createdAt, tags };
   return { ...key, usagePlanId: usagePlan?.usagePlanId, reading: usagePlan && read(key, usagePlan) };
@@ -118,20 +118,20 @@ function read(
   { plan, name: planName }: CustomerPlan,
 ): Reading {
   if (recordId === undefined)
-    return { problem: 'has a value that no key can have: delete it, and create one with npm run admin -- keys create' };
+    return { problem: 'has an invalid value: delete it, and create one with npm run admin -- keys create' };
   if (plan === undefined)
     return {
-      problem: `is on the usage plan ${planName}, which is none of this service: tag that with ${gatewayTags.plan}, one of ${planIds.join(', ')}`,
+      problem: `is on the usage plan ${planName}, which is not of this service: tag that with ${gatewayTags.plan}, one of ${planIds.join(', ')}`,
     };
   const limits = plans[plan].limits === 'agreed' ? agreedLimits(tags) : plans[plan].limits;
   if (typeof limits === 'string') return { problem: limits };
   const expires = tags[gatewayTags.expires];
   const expiresAtMs = expires === undefined ? undefined : isoTime(expires);
-  if (Number.isNaN(expiresAtMs)) return { problem: `has a tag ${gatewayTags.expires} that is no ISO 8601 date` };
+  if (Number.isNaN(expiresAtMs)) return { problem: `has a tag ${gatewayTags.expires} that is not an ISO 8601 date` };
   return { fields: { keyId, name, plan, ...limits, enabled, expiresAtMs } };
 }
 
-/** The limits in the tags of a key, or what is wrong with them. */
+/** The limits in the tags of a key, or their problem. */
 function agreedLimits(tags: LiveKey['tags']): Limits | string {
   const texts = [tags[gatewayTags.perMinute], tags[gatewayTags.perDay]];
   if (texts.every((text) => text === undefined)) return 'is on the Enterprise plan without agreed limits: tag it';
@@ -139,13 +139,13 @@ function agreedLimits(tags: LiveKey['tags']): Limits | string {
   if (perMinute === undefined || perDay === undefined)
     return `needs both tags ${gatewayTags.perMinute} and ${gatewayTags.perDay}, as numbers from 1`;
   if (perMinute <= MAX_PER_MINUTE && perDay <= MAX_PER_DAY) return { perMinute, perDay };
-  return `has limits in its tags above ${MAX_PER_MINUTE} a minute or ${MAX_PER_DAY} a day, the most that one key takes`;
+  return `has limits in its tags above ${MAX_PER_MINUTE} per minute or ${MAX_PER_DAY} per day, the maximum of a key`;
 }
 
-/** Longer names are cut short, so that an item stays within one write unit. */
+/** Longer names are truncated, so an item stays within one write unit. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const cut = Buffer.from(name).subarray(0, MAX_NAME_BYTES - Buffer.byteLength('…'));
-  // Of a stream, the decoder leaves out a last character that has lost some of its bytes.
+  // In stream mode the decoder omits an incomplete last character.
   return `${new TextDecoder().decode(cut, { stream: true })}…`;
 }

@@ -6,56 +6,56 @@ import { tokenEntry } from './key-tokens.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
 import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway, openingProblem } from './reconcile.ts';
 
-/** What a sync did, in ids of keys. */
+/** The result of a sync, as ids of keys. */
 export interface SyncReport {
-  /** Made by hand, and known from now on. */
+  /** Created manually; they have a record now. */
   readonly added: string[];
-  /** Their records took over an edit, or the limits of the catalog; or are known to be applied. */
+  /** Their records adopted an edit or the limits of the catalog, or are marked as applied. */
   readonly changed: string[];
-  /** They are gone from API Gateway, or on no plan; their counters are kept. */
+  /** Deleted in API Gateway, or on no plan; their counters are kept. */
   readonly closed: string[];
-  /** API Gateway got what their records say; in brackets what it said else. */
+  /** API Gateway was updated to match their records; in brackets the differences. */
   readonly applied: string[];
-  /** Of these: were blocked in API Gateway, perhaps by an admin. Each is a problem, too. */
+  /** Those of them that were blocked in API Gateway, perhaps by an admin. Each is a problem, too. */
   readonly opened: string[];
-  /** Changed by another meanwhile, or too many for one run: the next one looks again. */
+  /** Changed by others meanwhile, or too many for one run: left for the next sync. */
   readonly left: string[];
   readonly unchanged: string[];
-  /** What an admin should put right, in words. */
+  /** Problems that an admin must fix, as text. */
   readonly problems: string[];
-  /** API keys of the account in the region, of all stages and services: AWS has a limit to them. */
+  /** API keys of the account in the region, of all stages and services: AWS limits them. */
   readonly keysInAccount: number;
 }
 
 export interface SyncOptions {
-  /** Closes keys even where they are so many that a fault is more likely than an admin. */
+  /** Blocks keys even if so many are affected that a fault is more likely than an admin. */
   readonly force?: boolean;
 }
 
-/** A key, by its id, and what is to be done about it. */
+/** A key, by its id, and its action. */
 interface Item {
   readonly id: string;
   readonly live: LiveKey | undefined;
   readonly step: Step;
 }
 
-/** Writes to the table that are under way at once. */
+/** Max concurrent writes to the table. */
 const CONCURRENCY = 10;
 
-/** Nothing is begun after so long, in milliseconds: the function is stopped after five minutes. */
+/** Deadline to start an action, in milliseconds: the function times out after five minutes. */
 const MAX_RUN_MS = 4 * 60_000;
 
-/** More keys than this, and a larger share of all that are open, are closed by an admin's word only. */
+/** Above this number and this percentage of all open keys, blocking requires `--force`. */
 const MASS = { keys: 10, share: 0.05 };
 
 /**
- * Looks at all keys, and does for each what {@link reconcile} says. It is safe beside itself and beside every command.
+ * Checks all keys, and applies the action of {@link reconcile}. Safe with concurrent syncs and commands.
  *
- * @throws what the SDK throws while it looks; what was written by then is right, and the next run does the rest
+ * @throws the SDK's error of a read; earlier writes are valid, and the next run does the rest
  */
 export async function syncKeys(registry: Registry, { force = false }: SyncOptions = {}): Promise<SyncReport> {
   const now = Date.now();
-  // The table is read before API Gateway: a record that changes from here on has another revision than the one read.
+  // The table is read before API Gateway: a record that changes from here on has a newer revision.
   const unreadable = new Map<string, string>();
   const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
   const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
@@ -69,10 +69,10 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
   return sync.report;
 }
 
-/** Whether the key is read by itself before anything is done: all else is done by the lists alone. */
+/** Whether the action requires a single read of the key: all others need only the lists. */
 const isConfirmed = (step: Step): step is ConfirmedStep => 'record' in step && step.kind !== 'catalog';
 
-/** Records and keys by value, each with what is to be done. */
+/** Records and keys by value, each with its action. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
   const byRecord = new Map(keys.map((key) => [key.recordId, key]));
   const known = new Set(records.map(({ recordId }) => recordId));
@@ -87,18 +87,18 @@ function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: num
     isListed: record?.revoked === false,
     step: reconcile(record, live, now),
   }));
-  // Neither revoked keys, nor those of other services: what is left counts as a list of the keys does.
+  // Without revoked keys and those of other services, so the counts match a list of the keys.
   return items.filter(({ isListed, step }) => isListed || step.kind !== 'leave');
 }
 
-/** The problem, where so many keys would be closed that a fault is more likely than an admin. */
+/** The problem, if so many keys would be blocked that a fault is more likely than an admin. */
 function massClosure(items: readonly Item[], records: readonly KeyRecord[]): string[] {
   const open = records.filter(({ enabled }) => enabled).length;
   const count = items.filter(({ step }) => step.kind === 'closed' && step.record.enabled).length;
   if (count <= MASS.keys || count <= MASS.share * open) return [];
   return [
-    `${count} of ${open} open keys are gone from API Gateway, or on no usage plan. So many are not closed without an ` +
-      'admin: look at them there, and run npm run admin -- keys sync --force if that is meant.',
+    `${count} of ${open} open keys were deleted in API Gateway, or are on no usage plan. So many are not blocked without an ` +
+      'admin: check them there, and run npm run admin -- keys sync --force if that is intended.',
   ];
 }
 
@@ -114,7 +114,7 @@ class Sync {
     this.report = { ...done, problems, keysInAccount };
   }
 
-  /** After a failure no more is begun, and what is in progress is awaited: a function that has ended must not write. */
+  /** After a failure, awaits actions in progress and starts no more: a function must not write after it has ended. */
   async inParallel(items: readonly Item[]): Promise<void> {
     for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
       const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#carryOut(item));
@@ -123,19 +123,19 @@ class Sync {
     }
   }
 
-  /** What fails is reported, with all that was done by then. The next sync tries again. */
+  /** Reports failures together with the completed actions. The next sync retries. */
   async inTurn(items: readonly Item[]): Promise<void> {
     for (const item of items) {
       const { id } = item;
       if (Date.now() - this.#now >= MAX_RUN_MS) this.report.left.push(id);
       else
         await this.#carryOut(item).catch((error: unknown) =>
-          this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync tries again.`),
+          this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync retries.`),
         );
     }
   }
 
-  /** Does what is to be done about a key, and reports it. */
+  /** Applies the action on a key, and reports it. */
   async #carryOut({ id, live, step }: Item): Promise<void> {
     const { keyTable } = this.#registry;
     if (step.kind === 'leave') this.report.unchanged.push(id);
@@ -145,7 +145,7 @@ class Sync {
     else await this.#look(id, live, step);
   }
 
-  /** @param written undefined where another was faster */
+  /** @param written undefined if another write was faster */
   #note(list: 'added' | 'changed' | 'closed', id: string, written: KeyRecord | undefined): void {
     this.report[written ? list : 'left'].push(id);
   }
@@ -154,10 +154,10 @@ class Sync {
     const tokens = tokenEntry(value, {}, createdAt);
     const interimUntil = this.#now + INTERIM_MS;
     const record = newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil });
-    return this.#registry.keyTable.add(record, { reason: 'made in API Gateway' });
+    return this.#registry.keyTable.add(record, { reason: 'created in API Gateway' });
   }
 
-  /** Does something where the key asks for the same when it is read by itself. */
+  /** Applies an action if a single read of the key leads to the same one. */
   async #look(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
     const { record } = step;
     const { keyTable } = this.#registry;
@@ -173,19 +173,19 @@ class Sync {
   }
 
   async #delete(id: string, record: KeyRecord): Promise<void> {
-    // The record stays as long as a list may still have the key.
+    // The record stays while a list may still contain the key.
     await this.#registry.keyTable.revise(record, revocation(this.#now));
     await deleteLiveKey(this.#registry, id);
     this.report.applied.push(`${id} (revoked)`);
   }
 
-  /** Its minute begins with a stamp of its own: that of the command which was cut off is over. */
+  /** Sets a new timestamp, which starts a new minute: that of the interrupted command has passed. */
   async #apply(id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
     const { keyTable } = this.#registry;
     const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
     if (!stamped) return void this.report.left.push(id);
     const problem = openingProblem(record, live);
-    // Before the calls, as one may arrive whose response is lost.
+    // Before the calls, as one may be applied although its response is lost.
     if (problem) {
       this.report.opened.push(id);
       this.report.problems.push(problem);

@@ -19,7 +19,7 @@ export const petItemSchema = v.pipe(
   v.transform(({ petId, ...rest }): PetRecord => ({ id: petId, ...rest })),
 );
 
-/** The item of a pet. Numbers that may be beyond 2^53 are BigInts; the client leaves out what is undefined. */
+/** The item of a pet. Numbers that may exceed 2^53 are BigInts; the client omits undefined values. */
 export const petItem = ({ id, category, tags, ...fields }: PetRecord) => ({
   petId: BigInt(id),
   ...fields,
@@ -29,7 +29,7 @@ export const petItem = ({ id, category, tags, ...fields }: PetRecord) => ({
 
 const labelAttribute = (label: Label) => ({ ...label, id: BigInt(label.id) });
 
-/** The record of a pet; undefined where there is none. @throws ServiceError SERVICE_UNAVAILABLE */
+/** The record of a pet; undefined if there is none. @throws ServiceError SERVICE_UNAVAILABLE */
 export async function findPet(
   client: DynamoDBDocumentClient,
   tableName: string,

@@ -161,4 +161,4 @@ function undefinedIfUnreadable(error: unknown): undefined {
 /** Why a transaction was canceled: the condition of this item failed. */
 const FAILED_CONDITION = 'ConditionalCheckFailed';
 
-const MAY_BE_MADE = 'The change may have been made: send the same request again with the same Idempotency-Key.';
+const MAY_BE_MADE = 'The update may have been applied: send the same request again with the same Idempotency-Key.';

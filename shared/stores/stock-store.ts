@@ -16,7 +16,7 @@
  *
  * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried
  * again, up to four times in five seconds. What may have been is tried again only where a second time does nothing:
- * with a record, or with a version. Otherwise it is 503 or 500, whose message says that the change may have been made.
+ * with a record, or with a version. Otherwise it is 503 or 500, whose message says the update may have been applied.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
@@ -147,14 +147,14 @@ export class StockStore {
    * The write that carries out a change, for UpdateItem and for TransactWriteItems. Its condition fails where there is
    * no entry, or one that this release cannot read. DynamoDB has no condition that a fraction fails.
    *
-   * @param unchanged fields that the entry must have with these values, or not at all where undefined
+   * @param unchanged fields that the entry must have with these values, or must not have if undefined
    */
   writeOf(change: StockChange, version: string, unchanged: Readonly<Record<string, unknown>> = {}) {
     const { petId, versions, ...fields } = change;
     const by = 'by' in fields ? fields.by : 0;
     const sets = 'by' in fields ? ['#quantity = #quantity + :by'] : Object.keys(withoutNulls(fields)).map(equality);
     const removals = Object.entries(fields).flatMap(([name, value]) => (value === null ? `#${name}` : []));
-    // Own names begin with an underscore, as a field may have any other.
+    // Our own names begin with an underscore; fields may have any other.
     const range = { _least: Math.max(0, -by), _most: MAX_QUANTITY - Math.max(0, by) };
     const statuses = numbered('_known', petStatuses);
     const expected = numbered('_expected', versions ?? []);
@@ -193,35 +193,35 @@ const listOf = (values: object): string =>
     .map((name) => `:${name}`)
     .join(', ');
 
-/** The attributes that expressions name, each by itself after a `#`, as some are called like words of the language. */
+/** Attribute names of expressions, each prefixed with `#`, as some are reserved words. */
 const namesIn = (expressions: string): Record<string, string> =>
   Object.fromEntries((expressions.match(/#\w+/g) ?? []).map((name) => [name, name.slice(1)]));
 
-/** The values that they name, each by itself after a `:`. DynamoDB takes no others. */
+/** Values of expressions, each prefixed with `:`. DynamoDB rejects unused ones. */
 const valuesIn = (expressions: string, values: Item): Record<string, unknown> =>
   Object.fromEntries((expressions.match(/:\w+/g) ?? []).map((name) => [name, values[name.slice(1)]]));
 
-/** The fields of an update that stay: null takes one away. */
+/** The fields of an update without those to remove (null). */
 export const withoutNulls = (fields: object): Item =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
-const MAY_BE_MADE = 'The change may have been made: read the entry before you send it again.';
+const MAY_BE_MADE = 'The update may have been applied: read the entry before you retry.';
 
 export const parseStockItem = (item: Item): StockVersion => parseItem(stockItemSchema, item, 'petId');
 
-/** What DynamoDB returns where a condition fails; undefined where there is no item. */
+/** The item that DynamoDB returns for a failed condition; undefined if there is none. */
 export type OldItem = ConditionalCheckFailedException['Item'];
 
-/** The entry that does not meet the condition of a change; undefined where there is none. */
+/** The entry that failed the condition of an update; undefined if there is none. */
 export const parseRefused = (item: OldItem): StockVersion | undefined =>
   item && parseStockItem(unmarshall(item, { ...exactNumbers }));
 
 /**
- * What a change that failed is answered with: a 503 or 500 says whether it may have been made.
+ * The response to a failed update: a 503 or 500 says whether it may have been applied.
  *
- * @param mayBeMade says so, and what to do; undefined where nothing was changed
+ * @param mayBeMade the advice if it may have been applied; undefined if nothing was changed
  */
 export function changeFailure(failure: unknown, mayBeMade: string | undefined): ServiceError {
   if (isUnavailable(failure)) return unavailable(failure, mayBeMade);
@@ -231,7 +231,7 @@ export function changeFailure(failure: unknown, mayBeMade: string | undefined): 
   return new ServiceError(code, { message: `${message} ${mayBeMade ?? 'Nothing was changed.'}`, cause });
 }
 
-/** Why a change is not made, given the entry as it is; undefined where it could be. */
+/** Why an update fails on the current entry; undefined if it would succeed. */
 export function stockChangeError(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
   if (!found) return petNotFound(change.petId);
   const headers = { ETag: entityTag(found.version) };
@@ -244,23 +244,23 @@ export function stockChangeError(found: StockVersion | undefined, change: StockC
   const { quantity } = found.entry;
   const sum = quantity + change.by;
   if (sum >= 0 && sum <= MAX_QUANTITY) return undefined;
-  const reason = sum < 0 ? `the adjustment takes ${-change.by}` : `there can be no more than ${MAX_QUANTITY}`;
+  const reason = sum < 0 ? `the adjustment subtracts ${-change.by}` : `the maximum is ${MAX_QUANTITY}`;
   return new ServiceError('INSUFFICIENT_STOCK', {
     headers,
     message: `Pet ${change.petId} has ${quantity} in stock; ${reason}.`,
   });
 }
 
-/** An id that is asked for where it does not matter whether there is such a pet. */
+/** An id for reads that need no existing pet. */
 export const ANY_ID = v.parse(int64Schema, '0');
 
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
 
 /**
- * For a probe: makes a change whose condition is false, as no write sets this version. The pet is another each time, so
- * that many functions that start at once do not wait for each other.
+ * For a probe: an update whose condition fails, as no write sets this version. The pet differs each time, so
+ * concurrent starts do not conflict.
  *
- * @throws what a request would fail with
+ * @throws the error that a request would fail with
  */
 export async function probeChange(make: (change: StockAdjustment) => Promise<unknown>): Promise<void> {
   const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));

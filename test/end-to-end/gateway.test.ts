@@ -71,15 +71,15 @@ describe('A request that is no operation says what there is', () => {
       '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".',
       'GET, HEAD, PATCH, OPTIONS',
     ],
-    ['GET', '', 404, `There is nothing at "/v1/". There are ${paths}.`, null],
+    ['GET', '', 404, `There is nothing at "/v1/". Known paths: ${paths}.`, null],
     [
       'GET',
       '/inventory/',
       404,
-      `There is nothing at "/v1/inventory/". Leave out the slash at its end. There are ${paths}.`,
+      `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${paths}.`,
       null,
     ],
-    ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". There are ${paths}.`, null],
+    ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". Known paths: ${paths}.`, null],
   ])('%s %s: %i', async (method, path, status, message, allowed) => {
     const reply = await api.send(method, path);
 

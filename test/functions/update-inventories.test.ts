@@ -107,7 +107,7 @@ describe('PATCH /inventory', () => {
     [
       'a field twice',
       '[{"petId":1,"quantity":9},{"petId":2,"quantity":9,"quantity":8}]',
-      'Row 2: The field "quantity" is given twice.',
+      'Row 2: The field "quantity" is a duplicate.',
     ],
     ['a petId twice', [...rows(2), { petId: 1, quantity: 1 }], 'Row 3: It has the petId of an earlier row.'],
     [
@@ -139,7 +139,7 @@ describe('PATCH /inventory', () => {
   test.each(['Idempotency-Key', 'If-Match', 'If-None-Match'])('is 400 with %s, and says why', async (name) => {
     expect(await send(rows(1), { [name]: '"a"' })).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_HEADER', message: expect.stringContaining(`Leave ${name} out`) },
+      body: { code: 'INVALID_HEADER', message: expect.stringContaining(`Remove ${name}: use ifMatch`) },
     });
     expect(await quantityOf('1')).toBe(5);
   });

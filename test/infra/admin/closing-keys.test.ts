@@ -186,7 +186,7 @@ describe('A command at a key that is pending sync, and blocked in API Gateway, n
     if (apiKey) world.records.putApiKey({ ...apiKey, enabled: false });
     await commands[name](target, 'subject');
 
-    const problem = 'The key subject is disabled in API Gateway. Its record says otherwise, so it is opened there.';
+    const problem = 'The key subject is disabled in API Gateway, unlike its record, so it is unblocked there.';
     expect(messages.filter((words) => words.startsWith(problem))).toHaveLength(named);
     expect(world.records.apiKey('subject')?.enabled).toBe(name !== 'suspend');
   });

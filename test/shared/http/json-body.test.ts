@@ -51,13 +51,13 @@ describe('a JSON body', () => {
     ['twice within another', '{"quantity":5,"a":[{"b":1,"c":"{","b":2}]}', 'b'],
     ['twice, with an escape in its name', '{"a\\"":1,"a\\"":2}', 'a"'],
   ])('is refused with a field given %s', (_, body, field) => {
-    expect(() => parse(body)).toThrow(invalidBody(`The field ${JSON.stringify(field)} is given twice.`));
+    expect(() => parse(body)).toThrow(invalidBody(`The field ${JSON.stringify(field)} is a duplicate.`));
   });
 
   test('is not taken to have a field twice that others have too, or that is the text of one', () => {
     const body = '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}';
 
-    expect(() => parse(body)).toThrow(invalidBody(`The field "a" is not known.`));
+    expect(() => parse(body)).toThrow(invalidBody(`The field "a" is unknown.`));
   });
 });
 
@@ -96,8 +96,8 @@ describe('the media type', () => {
 describe('a body that is not one JSON object is 400 and says what is expected', () => {
   test.each([
     ['', 'empty'],
-    ['null', 'no JSON object'],
-    ['[{"quantity":5}]', 'no JSON object'],
+    ['null', 'not a JSON object'],
+    ['[{"quantity":5}]', 'not a JSON object'],
     ['{"quantity":5}{}', 'not valid JSON: see line 1 column 15'],
     ['{\n  "quantity": 5,\n  "a" 1\n}', 'not valid JSON: see line 3 column 7'],
     // The parser quotes this, and does not say where the fault is.
@@ -125,8 +125,8 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
 
   test.each([
     ['{"status":"sold"}', 'The field "quantity" is missing. The field "status" of an entry cannot be set here.'],
-    ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is not known.'],
-    [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is not known.`],
+    ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is unknown.'],
+    [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is unknown.`],
     [`{"quantity":[${'1,'.repeat(8_000)}1]}`, 'The body has too many values.'],
     [`{"quantity":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 'The body has too many values.'],
   ])('in %.60s', (body, message) => {

@@ -148,7 +148,7 @@ describe.each([
       await pause(chunks.length);
     });
 
-    expect(response.failure).toEqual(new Error(`The reader was too slow: it took less than ${bytes} bytes in 100 ms`));
+    expect(response.failure).toEqual(new Error(`The client was too slow: it read less than ${bytes} bytes in 100 ms`));
     expect(isJson(textOf(response))).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);

@@ -18,7 +18,7 @@ const faultOf = (name: string, value: string, rule: string) =>
 const limitFault = (value: string) => faultOf('limit', value, 'an integer from 1 to 1000');
 const statusFault = (value: string) => faultOf('status', value, 'one of available, pending, sold');
 const unknown = (name: string, all = 'limit, cursor, status, petId') =>
-  `The parameter "${name}" is not known: this list takes ${all}.`;
+  `The parameter "${name}" is unknown: this list supports ${all}.`;
 
 describe('the query of a list', () => {
   test.each([
@@ -79,7 +79,7 @@ describe('a cursor is refused, with advice,', () => {
     ['for all, where it was for one status', ofSold, place],
     ['for another status', ofSold, { ...place, status: 'pending' }],
   ])('%s', (_, of, where) => {
-    expect(refusalOf(of, where)).toMatch(/^INVALID_CURSOR The cursor is of .+ Follow the Link header/);
+    expect(refusalOf(of, where)).toMatch(/^INVALID_CURSOR The cursor belongs to .+ Use the URL in the Link header/);
   });
 
   test.each([
@@ -89,7 +89,7 @@ describe('a cursor is refused, with advice,', () => {
     ['one more part', encoded('listInventory::42:1')],
     ['a longer one', encoded(`listInventory::42${' '.repeat(200)}`)],
   ])('that is %s', (_, text) => {
-    expect(refusalOf(text)).toMatch(/^INVALID_CURSOR The cursor is malformed. Follow the Link header/);
+    expect(refusalOf(text)).toMatch(/^INVALID_CURSOR The cursor is malformed. Use the URL in the Link header/);
   });
 });
 
@@ -110,7 +110,7 @@ describe('entries by their ids', () => {
     [`petId=${','.repeat(7_900)}`, faultOf('petId', ','.repeat(40), LIST)],
     ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
     [`petId=${hundred.join(',')},100`, faultOf('petId', hundred.join(',').slice(0, 40), LIST)],
-    ['petId=1&status=sold', 'The parameter "petId" goes with no other: send it alone.'],
+    ['petId=1&status=sold', 'The parameter "petId" excludes all others: send it alone.'],
   ])('are a 400 where the query is %.60s', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });

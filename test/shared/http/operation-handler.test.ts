@@ -127,7 +127,7 @@ describe.each([
     }
     // Nor one that may do all, with a parameter that no change knows.
     const { body } = await invoke(respond, aProxyEvent(update));
-    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is unknown: changes take none.');
+    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is unknown: updates have none.');
     expect(respond).not.toHaveBeenCalled();
     expect(lines()[0]).toMatchObject({ status: '403', code: 'TOKEN_READ_ONLY' });
     // It was admitted, and counted.
@@ -143,7 +143,7 @@ describe.each([
 
     expect({ statusCode, retryAfter: headers['Retry-After'] }).toEqual({ statusCode: 503, retryAfter: '1' });
     expect(respond).not.toHaveBeenCalled();
-    expect(faults()).toEqual([[expect.stringContaining("The authorizer's outcome is not known")]]);
+    expect(faults()).toEqual([[expect.stringContaining('Unknown outcome of the authorizer')]]);
     expect(lines()).toMatchObject([{ status: '503' }]);
   });
 });

@@ -36,7 +36,7 @@ describe('If-Match', () => {
       expect.objectContaining({
         code: 'INVALID_HEADER',
         status: 400,
-        message: 'If-Match must be * or at most 20 entity tags such as "mX0aVbq3Zk1T", as an ETag header has them.',
+        message: 'If-Match must be * or at most 20 entity tags such as "mX0aVbq3Zk1T", as in an ETag header.',
       }),
     );
   });
@@ -128,7 +128,7 @@ describe('Idempotency-Key', () => {
       expect.objectContaining({
         code: 'INVALID_HEADER',
         status: 400,
-        message: expect.stringContaining(`it must be ${IDEMPOTENCY_KEY_RULE}.`),
+        message: expect.stringContaining(`must be ${IDEMPOTENCY_KEY_RULE}.`),
       }),
     );
   });

@@ -18,9 +18,9 @@ import { parsed } from '../../support/tables.ts';
 const ISSUED = parsed(generateToken()).recordId;
 const CONSOLE_VALUE = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
 
-const NO_TOKEN = 'has a value that no key can have: delete it, and create one with npm run admin -- keys create';
-const TOO_MANY = 'has limits in its tags above 48000 a minute or 69120000 a day, the most that one key takes';
-const FOREIGN = expect.stringMatching(/^is on the usage plan Acme, which is none of this service: tag that with plan/);
+const NO_TOKEN = 'has an invalid value: delete it, and create one with npm run admin -- keys create';
+const TOO_MANY = 'has limits in its tags above 48000 per minute or 69120000 per day, the maximum of a key';
+const FOREIGN = expect.stringMatching(/^is on the usage plan Acme, which is not of this service: tag that with plan/);
 const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const tags = { 'per-minute': '5000', 'per-day': '1000000' };
@@ -80,7 +80,7 @@ describe('A key of API Gateway', () => {
     ['with more a minute than one item takes', { ...tags, 'per-minute': '48001' }, TOO_MANY, 'enterprise'],
     ['with more a day than a day of that', { ...tags, 'per-day': '69120001' }, TOO_MANY, 'enterprise'],
     ['with one of its limits alone', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
-    ['whose end is a word', { expires: 'tomorrow' }, 'has a tag expires that is no ISO 8601 date', 'free'],
+    ['whose end is a word', { expires: 'tomorrow' }, 'has a tag expires that is not an ISO 8601 date', 'free'],
   ])('is not let in %s', (_, own, problem, plan) => {
     expect(readingOf({ tags: own }, plan)).toEqual({ problem });
   });
@@ -131,11 +131,11 @@ describe('The lists of API Gateway', () => {
   test('are not taken without the value of a key', async () => {
     const keyId = registry.putKey({ value: '' }, 'free');
 
-    await expect(state()).rejects.toThrow(`API Gateway did not send the value of the key ${keyId}`);
+    await expect(state()).rejects.toThrow(`API Gateway did not return the value of the key ${keyId}`);
   });
 
   test('are a problem where the account has nine tenths of the keys that it may have', () => {
     expect(shortOfKeys(8_999)).toEqual([]);
-    expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys that it may have in the region.']);
+    expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys allowed in the region.']);
   });
 });

@@ -101,7 +101,7 @@ const others: Row[] = [
   ['revoked, and there with a tag that cannot be read', REVOKED, unreadable(), 'delete'],
   ['revoked, and gone', REVOKED, GONE, 'leave'],
   ['made by hand', GONE, live({}, { value: 'by hand' }), 'add', { ...FIELDS, expiresAtMs: undefined }],
-  ['of our form, without a record', GONE, live(), 'report', expect.stringContaining('none of its tokens works')],
+  ['of our form, without a record', GONE, live(), 'report', expect.stringContaining('so its tokens are invalid')],
   ['of our form, on no plan of this stage', GONE, onNoPlan(), 'leave'],
   ['without a record, with a tag that cannot be read', GONE, unreadable(), 'report', 'The key k1 is odd.'],
   ['with a tag that cannot be read', record(), unreadable(), 'report', 'The key k1 is odd.'],
@@ -134,6 +134,6 @@ test.each<[how: string | undefined, record: Partial<KeyRecord>, live: LiveKey]>(
   [undefined, {}, live({ plan: 'pro' })],
   [undefined, {}, unreadable()],
 ])('What a record would open in API Gateway, in words: %j', (how, of, key) => {
-  const problem = how && `The key k1 ${how} in API Gateway. Its record says otherwise, so it is opened there. `;
-  expect(openingProblem(record(of), key)?.split('If ')[0]).toBe(problem);
+  const problem = how && `The key k1 ${how} in API Gateway, unlike its record, so it is unblocked there. `;
+  expect(openingProblem(record(of), key)?.split('To block')[0]).toBe(problem);
 });

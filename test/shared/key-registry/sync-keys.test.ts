@@ -68,7 +68,7 @@ test('A key made in the console has the limits of its plan and one token, and ha
   const tokens = tokenEntry(value, {}, createdAt);
   const state = { enabled: true, createdAt, tokens, ...INTERIM, revision: 1, changedAt: NOW, revoked: false };
   expect(await registry.keys()).toEqual([{ ...identity, ...state, ...unusedCounters }]);
-  expect(await registry.historyOf({ recordId })).toMatchObject([{ who: 'ann', reason: 'made in API Gateway' }]);
+  expect(await registry.historyOf({ recordId })).toMatchObject([{ who: 'ann', reason: 'created in API Gateway' }]);
   expect(await registry.verdict(parsed(value))).toBe('admitted');
   expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
 });
@@ -170,7 +170,7 @@ describe('What a command has left', () => {
 
     expect(applied).toHaveLength(1);
     expect(problems).toEqual([
-      expect.stringMatching(/^The key .* could not be synced \(Error: it is on fire\); the next sync tries again\.$/),
+      expect.stringMatching(/^The key .* could not be synced \(Error: it is on fire\); the next sync retries\.$/),
     ]);
     now += MINUTE_MS;
     expect((await registry.sync()).applied).toHaveLength(1);
@@ -188,11 +188,9 @@ describe('What a command has left', () => {
 
     expect(opened).toHaveLength(1);
     expect(problems).toEqual([
-      expect.stringMatching(
-        /^The key .* could not be synced \(Error: the network is cut\); the next sync tries again\.$/,
-      ),
+      expect.stringMatching(/^The key .* could not be synced \(Error: the network is cut\); the next sync retries\.$/),
       expect.stringContaining(`keys suspend ${opened[0]}`),
-      `The key ${opened[0]} could not be synced (Error: it is on fire); the next sync tries again.`,
+      `The key ${opened[0]} could not be synced (Error: it is on fire); the next sync retries.`,
     ]);
   });
 

@@ -57,7 +57,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     await expect(faulty.store.change({ petId, by: -2 })).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       // No Idempotency-Key: a row of many updates takes none.
-      message: 'The change may have been made: read the entry before you send it again.',
+      message: 'The update may have been applied: read the entry before you retry.',
     });
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 4 });
   });

@@ -218,14 +218,14 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       faulty.before(isWrite, () => faulty.stock.put(anEntry(42, 99), { version: 'v9' }), 2);
       const outcome = faulty.store.change({ ...update, versions: ['v1'] });
 
-      await expect(outcome).rejects.toMatchObject(unavailable('may have been made'));
+      await expect(outcome).rejects.toMatchObject(unavailable('may have been applied'));
     });
 
     test('is 503 where its answer was lost and the entry is gone', async () => {
       faulty.failWrites({ kind: 'lostResponse' });
       faulty.before(isRead, () => faulty.stock.delete('42'));
 
-      await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('may have been made'));
+      await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('may have been applied'));
     });
   });
 
@@ -259,7 +259,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       faulty.failWrites({ kind: 'hangUp' });
       await faulty.stock.delete('42');
 
-      await expect(faulty.keyed(update)).rejects.toMatchObject(unavailable('may have been made'));
+      await expect(faulty.keyed(update)).rejects.toMatchObject(unavailable('may have been applied'));
     });
   });
 });

@@ -72,7 +72,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     faulty.before(isRead, spoil);
 
     await expect(faulty.store.change(adjustment)).rejects.toMatchObject(
-      failure('The change may have been made: read the entry'),
+      failure('The update may have been applied: read the entry'),
     );
   });
 
@@ -86,19 +86,19 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
       faulty.before(isWrite, spoil, 2);
 
       await expect(faulty.keyed(change)).rejects.toMatchObject(
-        failure('The change may have been made: send the same request again with the same Idempotency-Key.'),
+        failure('The update may have been applied: send the same request again with the same Idempotency-Key.'),
       );
     },
   );
 
-  test('leaves the answer to a repeated update as it was, and says of an adjustment that it may have been made', async () => {
+  test('keeps the response to a retried update, and reports that an adjustment may have been applied', async () => {
     const first = await faulty.keyed(update, 'repeated update');
     await faulty.keyed(adjustment, 'repeated adjustment');
     await put(UNKNOWN_STATUS);
 
     expect(await faulty.keyed(update, 'repeated update')).toEqual(first);
     await expect(faulty.keyed(adjustment, 'repeated adjustment')).rejects.toMatchObject(
-      failure('The change may have been made'),
+      failure('The update may have been applied'),
     );
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 5, version: 'v1' });
   });
@@ -106,7 +106,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
   test('may have been changed where it has a fraction, which no condition of DynamoDB finds', async () => {
     await put({ quantity: 5.5 });
     for (const apply of [() => faulty.store.change(adjustment), () => faulty.keyed(adjustment)])
-      await expect(apply()).rejects.toMatchObject(failure('The change may have been made', 'quantity'));
+      await expect(apply()).rejects.toMatchObject(failure('The update may have been applied', 'quantity'));
 
     expect(await faulty.store.change(update)).toMatchObject({ entry: anEntry(42, 12) });
   });
