@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { AdminError } from '../admin/admin-error.ts';
 import { type AnyStageName, isPersonal } from '../stages.ts';
 
-/** What a build ends with that no commit has: nothing goes back to it. */
+/** Suffix of a build that is not a commit, so a rollback to it is impossible. */
 const CHANGED = '-changed';
 
 /**
- * The commit that is checked out, marked where tracked files differ from it; `none` outside a repository of Git.
+ * The checked out commit, marked if tracked files differ from it; `none` outside a Git repository.
  *
  * @param folder in the work tree
  */
@@ -21,9 +21,9 @@ export function checkedOutBuild(directory = import.meta.dirname): string {
   }
 }
 
-/** @throws AdminError where a stage that may have to come back would be deployed from more than a commit */
+/** @throws AdminError if a stage that may need a rollback would be deployed with uncommitted changes */
 export function refuseChanges(stage: AnyStageName, build: string): void {
   if (isPersonal(stage) || !build.endsWith(CHANGED)) return;
-  const why = `${stage} is deployed from a commit alone, which it can go back to`;
-  throw new AdminError(`Tracked files have changes (git status): ${why}. Nothing had begun.`);
+  const why = `${stage} must be deployed from a commit, to allow a rollback`;
+  throw new AdminError(`Tracked files have changes (git status): ${why}. Nothing was deployed.`);
 }

@@ -22,13 +22,17 @@ interface Options {
   readonly dryRun: boolean;
 }
 
-/** `npm run deploy`: brings a stage to AWS, by hand and in the workflows. */
+/** `npm run deploy`: deploys a stage to AWS, manually and in the workflows. */
 const command = new Command('npm run deploy --')
-  .description('Deploys a stage from this commit, and tries it. It is safe to interrupt and to run again.')
+  .description('Deploy a stage from this commit, and run the smoke test. Safe to interrupt and to repeat.')
   .requiredOption('--stage <stage>', STAGE_NAMES, parseStage)
-  .option('--roll-back', 'go back to this commit: cancel an update that is under way, and switch all at once', false)
-  .option('--lose, --allow-table-loss <table...>', 'logical ids of tables whose data the stage may lose', [])
-  .option('--dry-run', 'show the difference from what is deployed (cdk diff), and stop', false)
+  .option(
+    '--roll-back',
+    'roll back to this commit: cancel an update in progress, and shift all traffic immediately',
+    false,
+  )
+  .option('--lose, --allow-table-loss <table...>', 'allow the loss of these tables and their data (logical ids)', [])
+  .option('--dry-run', 'show the difference to the deployed stack (cdk diff), and stop', false)
   .addHelpText('after', '\nExample:\n  npm run deploy -- --stage staging --dry-run')
   .addHelpText('after', '\nStatus: runs locally and on emulators, not yet deployed to an AWS account.')
   .configureOutput({ outputError: () => undefined })
@@ -39,11 +43,11 @@ process.once('exit', () => rmSync(assembly, { recursive: true }));
 
 const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
 
-/** Exit status of a failure: 3 once the stage may have changed. The workflow then goes back. */
+/** Exit status of a failure: 3 once the stage may have changed. The workflow then rolls back. */
 let failed = 1;
 
-// What runs is interrupted as well; the key of the smoke test is revoked all the same.
-process.on('SIGINT', () => process.stderr.write('Interrupted. CloudFormation ends what it has begun.\n'));
+// The running step is interrupted as well; the key of the smoke test is revoked nevertheless.
+process.on('SIGINT', () => process.stderr.write('Interrupted. CloudFormation completes the update in progress.\n'));
 try {
   const options = command.parse().opts<Options>();
   await prepare(options);
@@ -59,13 +63,13 @@ try {
   process.exitCode = isUsage ? error.exitCode : failed;
 }
 
-/** Checks all that can be checked, and synthesizes. Of the stage it ends an update that is under way, to go back. */
+/** Runs all checks, and synthesizes. For a rollback, cancels an update in progress. */
 async function prepare({ stage, rollBack, allowTableLoss, dryRun }: Options): Promise<void> {
   if (!dryRun) refuseChanges(stage, checkedOutBuild());
-  // The pipeline deploys production after staging: it would begin what it cannot end. A way back is not stopped.
+  // The pipeline deploys production after staging, so it checks both first. A rollback is never stopped.
   const checked = process.env['CI'] && stage === 'staging' ? [stage, 'production' as const] : [stage];
   const [missing] = checked.flatMap((each) => missingAlarmTargets(settingsOf(each)) ?? []);
-  if (missing && !rollBack && !dryRun) throw new AdminError(`${missing}. Nothing had begun.`);
+  if (missing && !rollBack && !dryRun) throw new AdminError(`${missing}. Nothing was deployed.`);
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
   const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);
@@ -92,23 +96,23 @@ async function prepare({ stage, rollBack, allowTableLoss, dryRun }: Options): Pr
   }
 }
 
-/** @throws AdminError where there is one */
+/** @throws AdminError if there is one */
 function refuseLoss(stage: AnyStageName, lost: readonly string[]): void {
-  const why = 'this commit has none of that name, or one with other keys: the service would no longer see their data';
+  const why = 'this commit lacks them, or changes their keys, so the service could not read their data';
   if (lost.length > 0)
     throw new AdminError(
       `${stage} would lose ${lost.join(', ')}: ${why}. To deploy anyway: --allow-table-loss ${lost.join(' ')}`,
     );
 }
 
-/** @throws AdminError where the CDK has not been used in the account and region */
+/** @throws AdminError if the account and region have no CDK bootstrap */
 async function checkBootstrap(stage: AnyStageName, place: string): Promise<void> {
   const { qualifier } = settingsOf(stage);
   if (await isBootstrapped(qualifier)) return;
   const own =
     qualifier === STANDARD_QUALIFIER ? '' : ` --qualifier ${qualifier} --toolkit-stack-name CDKToolkit-${qualifier}`;
   const how = `npx cdk bootstrap aws://${place}${own}`;
-  throw new AdminError(`${place} has no bootstrap of the CDK. An admin makes it: ${how}. Nothing had begun.`);
+  throw new AdminError(`${place} has no CDK bootstrap. As an admin, run: ${how}. Nothing was deployed.`);
 }
 
 async function deploy({ stage }: Options): Promise<void> {
@@ -122,6 +126,6 @@ async function deploy({ stage }: Options): Promise<void> {
   );
   await smokeTest(stage, GatewayUrl);
   process.stdout.write(
-    `\nDeployed: ${BaseUrl}\nA key: npm run admin -- keys create --stage ${stage} --name NAME --plan free\n`,
+    `\nDeployed: ${BaseUrl}\nTo create a key: npm run admin -- keys create --stage ${stage} --name NAME --plan free\n`,
   );
 }

@@ -5,12 +5,12 @@ import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin/admin-error.ts';
 import type { AnyStageName } from '../stages.ts';
 
-/** @throws AdminError where it fails, which says what to do then */
+/** @throws AdminError if it fails, with the remedy */
 export async function run(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  remedy = 'The same command goes on from there.',
+  remedy = 'To continue, run the same command again.',
 ): Promise<void> {
   process.stdout.write(`Run: ${program} ${args.join(' ')}\n`);
   const [status] = await once(spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }), 'exit');
@@ -27,22 +27,22 @@ const admin = (stage: AnyStageName, ...words: string[]) =>
   });
 
 /**
- * Tries a stage with a key that is revoked afterwards, and that ends by itself, should this command be killed.
+ * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
  *
- * @param url of API Gateway: it leads to the API before a name of its own does
+ * @param url of API Gateway, which works before a custom domain does
  */
 export async function smokeTest(stage: AnyStageName, url: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
   const { id, key } = v.parse(keySchema, JSON.parse(stdout));
   const readOnly = stage === 'production' ? ['--read-only'] : [];
   const back = `git checkout COMMIT && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
-  const remedy = `What was deployed serves all the same. To go back to an older commit: ${back}`;
+  const remedy = `The new version stays deployed. To roll back to an older commit: ${back}`;
   try {
     await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key }, remedy);
   } finally {
-    // What the smoke test failed with must not be lost. The key ends by itself.
+    // Keep the failure of the smoke test. The key expires by itself.
     await admin(stage, 'revoke', id, '--yes').catch((error: unknown) => {
-      process.stderr.write(`The key ${id} of the smoke test is still there: ${reasonOf(error)}\n`);
+      process.stderr.write(`The key ${id} of the smoke test was not revoked: ${reasonOf(error)}\n`);
     });
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 
 const resourceSchema = v.object({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown()), {}) });
-/** What a deploy looks at of a CloudFormation template. */
+/** The part of a CloudFormation template that a deploy checks. */
 export const templateSchema = v.object({ Resources: v.record(v.string(), resourceSchema) });
 type Template = v.InferOutput<typeof templateSchema>;
 
@@ -11,12 +11,12 @@ const tableSchema = v.object({
   AttributeDefinitions: v.optional(v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() })), []),
 });
 
-/** Tables of the deployed template that another lacks, or has with other keys: by their logical ids. */
+/** Logical ids of deployed tables that another template lacks, or has with other keys. */
 export function lostTables(deployed: Template, next: Template): string[] {
   const keysOf = (id: string, { Resources }: Template) => {
     const { Type, Properties } = Resources[id] ?? {};
     const { KeySchema, AttributeDefinitions } = v.parse(tableSchema, Properties ?? {});
-    // The definitions of other attributes are those of indexes, which come and go without the table.
+    // Other attribute definitions belong to indexes, which change without the table.
     const isKey = (name: string): boolean => KeySchema.some(({ AttributeName }) => AttributeName === name);
     return [Type, KeySchema, AttributeDefinitions.filter(({ AttributeName }) => isKey(AttributeName))];
   };
@@ -26,7 +26,7 @@ export function lostTables(deployed: Template, next: Template): string[] {
   return ids.filter((id) => !isDeepStrictEqual(keysOf(id, deployed), keysOf(id, next)));
 }
 
-/** How many functions have to be free: Lambda sets none aside unless 100 stay for all others. */
+/** Required concurrent executions: Lambda allows reservations only if 100 stay unreserved. */
 export function requiredConcurrency({ Resources }: Template): number {
   const reserved = Object.values(Resources).map(({ Properties }) => Properties['ReservedConcurrentExecutions']);
   const sum = reserved.reduce<number>((total, some) => total + Number(some ?? 0), 0);

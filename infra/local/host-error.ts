@@ -1,7 +1,7 @@
-/** A reason why the local host cannot run, in one line that says what to do. Shown without a stack trace. */
+/** A reason why the local server cannot run, in one line with a remedy. Shown without a stack trace. */
 export class HostError extends Error {
   override readonly name = 'HostError';
 }
 
-/** Says something on standard error: with `--json`, standard output has one line and nothing else. */
+/** Prints a line on standard error: with `--json`, standard output has exactly one line. */
 export const writeNotice = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,27 +1,27 @@
 /**
- * The local host: the service on a laptop, from the template that is deployed.
+ * The local server: the service on a laptop, from the template that is deployed.
  *
  * Problem. Developers and newcomers need AWS's behavior without an account, Docker or Java.
  *
- * Algorithm. `assembly/` lets a process of its own synthesize the template, once per state of the sources.
- * `template/` reads of it what serves requests. `http-server.ts` shares one address: below the stage `gateway/` takes a
- * request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite
- * with what it lacks), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs the
- * bundles that are deployed. Each function makes the DynamoDB calls that its role grants, and no other. `terminal.ts`
- * shows requests and errors.
+ * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources.
+ * `template/` parses the resources that serve requests. `http-server.ts` has one address: below the stage `gateway/`
+ * passes a request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`:
+ * dynalite with additions), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs
+ * deployed bundles. Each function may make only the DynamoDB calls that its role grants. `terminal.ts` shows requests
+ * and errors.
  *
  * Concurrency. Functions share one worker thread and run side by side in it, 50 events of each; more of them wait,
- * before their time begins. An event that outlasts its function's time-out ends the thread: what runs beside it gets a
- * second to end, and what comes, or was not begun, runs in the next thread. Under a debugger no time-out runs. The
- * engine has a thread of its own; its writes run one after the other. The sync of keys runs once at a time, after
- * changes and at its interval. Requests that come before the host is ready wait. The lock of LevelDB refuses a data
- * folder to a second host.
+ * which does not count toward their timeout. An event that times out ends the thread: concurrent events have one
+ * second to finish, and new or waiting ones run in the next thread. Under a debugger timeouts are off. The
+ * engine has its own thread, with sequential writes. Only one sync of keys runs at a time, after
+ * changes and at its interval. Requests that arrive before the server is ready wait. LevelDB's lock refuses a data
+ * directory to a second server.
  *
- * Errors. What the user can do something about is a HostError, one line at the end of the start. A resource type that
- * serves requests and that the host does not know is one, and so is a property that it needs and does not find. What
- * fails in a request is answered as API Gateway does, and the host goes on; what fails in the database ends it.
+ * Errors. A failure that the user can resolve is a HostError, printed as one line if the start fails. So is a resource
+ * type that serves requests and is unknown, and a missing property. A failed
+ * request returns API Gateway's error, and the server keeps running; a failure of the database stops it.
  *
- * Imports: `shared`, the files beside the folder, the page of `reference`, and to watch functions the bundler of
+ * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ import { ServedStack } from './template/stack.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface HostOptions {
-  /** Folder that keeps data and logs; in memory without one. */
+  /** Directory of data and logs; in memory without one. */
   readonly dataDirectory: string | undefined;
   /** Address to listen on. */
   readonly host: string;
@@ -56,21 +56,21 @@ export interface HostOptions {
   readonly sampleData: boolean;
   /** Directory of an existing cloud assembly; without one the service is synthesized. */
   readonly assembly?: string | undefined;
-  /** Runs a function as it is from when its file is saved; not with an assembly that is there already. */
+  /** Reloads a function when its file is saved; not with an existing assembly. */
   readonly watch?: boolean;
-  /** Shows requests and errors; without one they are in the logs alone. */
+  /** Shows requests and errors; without one they are only logged. */
   readonly terminal?: Terminal | undefined;
 }
 
 /** The running service. */
 export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
-  /** Ends in the stage: `http://localhost:3000/v1`. */
+  /** With the stage: `http://localhost:3000/v1`. */
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
-  /** The plans whose demo key opens this host. */
+  /** The plans whose demo key is valid here. */
   readonly openPlans: ReadonlySet<PlanId>;
-  /** Folder of the log files; gone with the host where data is kept in memory. */
+  /** Directory of the log files; deleted at the end if data is in memory. */
   readonly logDirectory: string;
   /** The gateway's API keys, usage plans and usage. */
   readonly records: GatewayRecords;
@@ -80,8 +80,8 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
 /**
  * Runs the service on this machine from its synthesized template.
  *
- * @param starting the engine; its thread may have begun before this module was loaded
- * @throws HostError where the template, the data folder, the engine or the address cannot be used
+ * @param starting the engine; its thread may have started before this module was loaded
+ * @throws HostError if the template, the data directory, the engine or the address cannot be used
  */
 export async function startHost(
   options: HostOptions,
@@ -92,7 +92,7 @@ export async function startHost(
   try {
     return await start(options, starting, closings);
   } catch (error) {
-    // The user must see why it could not start, and not what could not be closed after it.
+    // Report the failure of the start, not those of closing after it.
     await closings.disposeAsync().catch(() => undefined);
     throw error;
   }
@@ -100,7 +100,7 @@ export async function startHost(
 
 async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
   const { dataDirectory } = options;
-  // A port that is taken is found before the rest, and the functions get the host's own address.
+  // First, to detect a port in use early, and to pass the server's address to the functions.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
   closings.defer(() => closeServer(server));
@@ -145,18 +145,18 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
     engineEndpoint,
     outputs,
     close: async () => {
-      // Answers that are under way need all the rest.
+      // Responses in progress need all the rest.
       await closeServer(server);
       await closings.disposeAsync();
     },
   };
 }
 
-/** A folder that is gone with the host. */
+/** A temporary directory, deleted when the server stops. */
 function temporaryDirectory(closings: AsyncDisposableStack): string {
   const directory = mkdtempSync(join(tmpdir(), 'pet-store-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // For a host that is stopped before it has started.
+  // For a server that is stopped before it has started.
   process.once('exit', remove);
   closings.defer(() => {
     process.off('exit', remove);

@@ -16,10 +16,10 @@ import { isOwnName, refusalOf } from './private-access.ts';
 import { readBody, readRequest, requestTarget } from './read-request.ts';
 import type { CompletedRequest, Terminal } from './terminal.ts';
 
-/** Request line and headers that API Gateway takes (developer guide, "Quotas"). */
+/** Max size of request line and headers in API Gateway (developer guide, "Quotas"). */
 const MAX_HEADER_BYTES = 10_240;
 
-/** What the host's address leads to. */
+/** The services at the server's address. */
 export interface Service {
   readonly restApi: RestApi;
   readonly controlPlane: ControlPlane;
@@ -29,11 +29,11 @@ export interface Service {
 }
 
 /**
- * The host's one address: the API below its stage; at the root DynamoDB's API, API Gateway's own, the stack's outputs,
+ * The server's address: the API below its stage; at the root DynamoDB's API, API Gateway's own, the stack's outputs,
  * and the reference page.
  *
- * @param service requests that come before it is ready wait for it
- * @param listensAs name or address that the host was started with
+ * @param service requests wait until it is ready
+ * @param listensAs name or address of the option `--host`
  * @param terminal shows the requests to the API and the page; without one they are not shown
  */
 export function createHttpServer(service: Promise<Service>, listensAs: string, terminal?: Terminal): Server {
@@ -65,19 +65,19 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
       },
     );
   });
-  // A client that has sent its request and closes its half still gets the answer.
+  // A client that half-closes the connection after its request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true });
   return server
     .on('clientError', (error: NodeJS.ErrnoException, socket) => refuseBytes(error, socket))
     .on('checkExpectation', (_, response) =>
-      sendError(response, 'BAD_REQUEST', 'The header Expect may only have the value 100-continue.'),
+      sendError(response, 'BAD_REQUEST', 'The header Expect must be 100-continue.'),
     );
 }
 
-/** What the terminal shows of a request that only the API knows. */
+/** The details of a request for the terminal that only the API has. */
 type Shown = { -readonly [Name in 'requestId' | 'keyId']?: CompletedRequest[Name] };
 
-/** @returns whether the terminal shows it: no calls of tools */
+/** @returns whether the terminal shows it: calls of tools are hidden */
 async function route(
   service: Promise<Service>,
   listensAs: string,
@@ -125,7 +125,7 @@ async function callControlPlane(
   response.writeHead(result.status, result.headers).end(result.body);
 }
 
-/** In the form of AWS's own APIs, so that SDKs and the AWS CLI show the reason. */
+/** In the format of AWS's APIs, so SDKs and the AWS CLI show the reason. */
 function sendAccessDenied(response: ServerResponse, message: string): void {
   const type = 'AccessDeniedException';
   response
@@ -136,8 +136,8 @@ function sendAccessDenied(response: ServerResponse, message: string): void {
 function wrongName({ socket }: IncomingMessage): string {
   const own = `http://localhost:${socket.localPort}`;
   return (
-    `The Host header is missing, or has a name that this host does not answer to. Call it at ${own}, by an IP address ` +
-    'or by the name of its machine; npm start -- --host NAME lets it answer to another name.'
+    `The Host header is missing, or has a name that this server does not accept. Call it at ${own}, by an IP address ` +
+    'or by the name of its machine; npm start -- --host NAME allows another name.'
   );
 }
 
@@ -159,21 +159,21 @@ async function respondWithPage(
   }
 }
 
-/** A stream that fails cuts the connection, so that no client takes a part for the whole. */
+/** A failed stream closes the connection, so no client mistakes a part for the whole. */
 async function send(response: ServerResponse, { status, headers, body }: StreamedResponse): Promise<void> {
   response.statusCode = status;
   for (const [name, value] of headers) response.appendHeader(name, value);
   if (Buffer.isBuffer(body)) return void response.end(body);
-  // The head goes out as soon as it is known, however long the first bytes take.
+  // Send the headers as soon as they are known, before the first bytes of the body.
   response.flushHeaders();
   await pipeline(body, response).catch(() => {
     response.destroy();
-    // Where the client has left before the answer is there, no one has begun to read the body.
+    // If the client disconnects before the response, no reader consumes the body.
     body.destroy();
   });
 }
 
-/** An error with the headers of every answer of the API. */
+/** An error with the headers of every response of the API. */
 function errorResponse(code: ErrorCode, message?: string) {
   const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
   const headers = {
@@ -181,7 +181,7 @@ function errorResponse(code: ErrorCode, message?: string) {
     ...unknownLimitHeaders,
     ...corsHeaders,
     ...securityHeaders,
-    // The page is at the address that the request came to.
+    // The page is at the address of the request.
     Link: helpLink('', code),
     'x-amzn-RequestId': randomUUID(),
     'x-amz-apigw-id': randomUUID(),
@@ -194,7 +194,7 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
   response.writeHead(status, headers).end(text);
 }
 
-/** Answers what is no HTTP request, or one that is too long, and closes the connection. */
+/** Rejects an invalid or oversized HTTP request, and closes the connection. */
 function refuseBytes({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy();
   const isTooLong = code === 'HPE_HEADER_OVERFLOW';

@@ -15,10 +15,10 @@ export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan
 }
 
 /**
- * Issues the demo keys, once for the tables and the gateway's state: a key that an admin has changed or deleted stays
+ * Issues the demo keys once for the tables and the gateway's state: a key that an admin has changed or deleted stays
  * so.
  *
- * @returns the plans whose demo key opens this host
+ * @returns the plans whose demo key is valid here
  */
 export async function issueDemoKeys(
   client: DynamoDBDocumentClient,
@@ -38,7 +38,7 @@ export async function issueDemoKeys(
 }
 
 /**
- * What is there already stays. The gateway comes last: if the host is killed in between, the next start does it all
+ * Existing items stay. The gateway comes last: if the server is killed in between, the next start does it all
  * again.
  */
 async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<void> {

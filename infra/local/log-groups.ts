@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { messageOf } from '../../shared/log.ts';
 import { writeNotice } from './host-error.ts';
 
-/** How long a line may wait for others: a write for each would take a good part of the time of a request. */
+/** How long a line is buffered: single writes would slow requests considerably. */
 const WRITE_DELAY_MS = 50;
-/** A file of more bytes becomes the older one of two, and what was older is gone. */
+/** Max bytes of a file before rotation. Only one older file is kept. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** The log groups of the host, a file each. A standard stream that is not read would stop the host. */
+/** The log groups of the server, a file each. An unread standard stream would block the server. */
 export class LogGroups {
   readonly #directory: string;
   readonly #waiting = new Map<string, string>();
@@ -19,7 +19,7 @@ export class LogGroups {
     this.#directory = directory;
   }
 
-  /** Adds a text to the end of a log group. Once the logs are closed, as after a disconnect, it is dropped. */
+  /** Appends text to a log group. Once the logs are closed, such as after a disconnect, it is dropped. */
   write(group: string, text: string): void {
     if (this.#isClosed) return;
     this.#waiting.set(group, (this.#waiting.get(group) ?? '') + text);
@@ -39,7 +39,7 @@ export class LogGroups {
     } catch (error) {
       // A full disk must not stop the service.
       this.#isClosed = true;
-      writeNotice(`The logs end here: ${messageOf(error)}`);
+      writeNotice(`Logging has stopped: ${messageOf(error)}`);
     }
     this.#waiting.clear();
   }

@@ -1,4 +1,4 @@
-// A host that is stopped while it starts, from before its sources are loaded: 130 after Ctrl-C, as shells have it.
+// Handles a stop during the start, before the sources are loaded: exit status 130 after Ctrl-C, as in shells.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

@@ -4,7 +4,7 @@ import { HostError } from './host-error.ts';
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
-  /** `memory`, or a folder. */
+  /** `memory`, or a directory. */
   readonly data: string;
   readonly sampleData: boolean;
   readonly assembly?: string;
@@ -18,22 +18,22 @@ export interface StartOptions {
 /**
  * Reads the command line of `npm start`.
  *
- * @returns undefined where only help was asked for
- * @throws HostError on a bad option
+ * @returns undefined for --help
+ * @throws HostError for an invalid option
  */
 export function parseStartOptions(args: readonly string[]): StartOptions | undefined {
   const command = new Command('npm start --')
-    .description('Runs the service on this machine: the synthesized template over an embedded database.')
+    .description('Run the service on this machine: the synthesized template with an embedded database.')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 3000)
-    .option('--host <address>', 'address or name to listen on, and to answer to', parseText, '127.0.0.1')
-    .option('--data <folder>', 'where stock, keys and logs are kept, or "memory"', parseText, '.local')
-    .option('--no-sample-data', 'leave an empty store empty')
-    .option('--assembly <folder>', 'run a cloud assembly that is there (cdk.out), instead of a new one', parseText)
-    .option('--quiet', 'do not show requests and errors', false)
-    .option('--json', 'print one line of JSON when ready, and nothing else, on standard output', false)
-    .option('--watch', 'load a function anew when its file in functions/ is saved')
+    .option('--host <address>', 'address or name to listen on, and to accept in requests', parseText, '127.0.0.1')
+    .option('--data <directory>', 'directory of stock, keys and logs, or "memory"', parseText, '.local')
+    .option('--no-sample-data', 'do not add sample data to an empty store')
+    .option('--assembly <directory>', 'run an existing cloud assembly (cdk.out)', parseText)
+    .option('--quiet', 'hide requests and errors', false)
+    .option('--json', 'print only one line of JSON on standard output, when ready', false)
+    .option('--watch', 'reload a function when its file in functions/ is saved')
     .addOption(
-      new Option('--inspect [port]', 'let a debugger attach; no time-out runs').preset('9229').argParser(parsePort),
+      new Option('--inspect [port]', 'accept a debugger; turns timeouts off').preset('9229').argParser(parsePort),
     )
     .addHelpText('after', '\nExample:\n  npm start -- --port 4000 --data memory')
     .allowExcessArguments(false)

@@ -4,19 +4,19 @@ import { policyHeader } from '../reference/content-security-policy.ts';
 import type { PageFile } from '../reference/page-files.ts';
 
 /**
- * The file of the reference page at a path of the host's address; undefined where there is none. Nothing of a request
- * becomes the path of a file: the paths are those of a list. The demo key of the Free plan is filled in.
+ * The file of the reference page at a path of the server; undefined if there is none. No part of a request
+ * becomes a file path: the paths are a fixed list. The demo key of the Free plan is prefilled.
  *
- * @param baseUrl address of the API, as the reader's browser reaches it
+ * @param baseUrl address of the API for the reader's browser
  */
 export async function findPageFile(path: string, baseUrl: string): Promise<PageFile | undefined> {
-  // Loaded with the first request for something outside the API, so that the host starts without it.
+  // Loaded with the first request outside the API, for a faster start.
   const { pageFiles } = await import('../reference/page-files.ts');
   const files = pageFiles({ serverUrl: baseUrl, environment: 'local', demoKey: demoKey('free') });
   return files.get(path === '/' ? 'index.html' : path.slice(1));
 }
 
-/** Sends a file of the page; to HEAD, Node.js sends its headers alone. */
+/** Sends a file of the page; for HEAD, Node.js omits the body. */
 export function sendPageFile(file: PageFile, response: ServerResponse): void {
   const body = file.read();
   const headers = {

@@ -21,10 +21,10 @@ import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 
 /**
- * Creates what a host starts with and does not have yet: tables, sample data, demo keys.
+ * Creates missing tables, sample data and demo keys.
  *
- * @returns the plans whose demo key opens it
- * @throws HostError where the data folder has keys without API Gateway's state
+ * @returns the plans whose demo key is valid
+ * @throws HostError if the data directory has keys without API Gateway's state
  */
 export async function prepareData(
   stack: ServedStack,
@@ -56,10 +56,10 @@ export async function prepareData(
   }
 }
 
-/** The note, and the file beside the tables, by which API Gateway's state and the tables know each other. */
+/** The common id of API Gateway's state and the tables: an entry in the state, and a file next to the tables. */
 const PAIR_ID = 'pair-id';
 
-/** @throws HostError where state and tables come from two folders, or only one was restored from elsewhere */
+/** @throws HostError if state and tables come from two directories, or only one was restored */
 export function pair({ notes }: GatewayRecords, dataDirectory: string): void {
   const file = join(makeDirectory(dataDirectory, 'dynamodb'), PAIR_ID);
   const ofTables = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
@@ -67,7 +67,7 @@ export function pair({ notes }: GatewayRecords, dataDirectory: string): void {
   if (ofState !== undefined && ofState === ofTables) return;
   if (ofState !== undefined) {
     throw new HostError(
-      `In ${dataDirectory}, gateway.json and dynamodb/ do not belong together. Restore the whole folder, or choose ` +
+      `In ${dataDirectory}, gateway.json and dynamodb/ do not belong together. Restore the whole directory, or choose ` +
         'another with --data.',
     );
   }
@@ -77,7 +77,7 @@ export function pair({ notes }: GatewayRecords, dataDirectory: string): void {
 }
 
 /**
- * A sync would mistake keys that API Gateway's state lacks for deleted, and revoke them. Those that a host was
+ * A sync would mistake keys that API Gateway's state lacks for deleted, and revoke them. Those that a server was
  * issuing when it was killed are issued again.
  */
 export async function refuseCustomerKeys(table: KeyTable, dataDirectory: string): Promise<void> {
@@ -86,7 +86,7 @@ export async function refuseCustomerKeys(table: KeyTable, dataDirectory: string)
   });
   if (records.every(({ revision, keyId = '' }) => revision === 1 && keyId.startsWith('demo-'))) return;
   throw new HostError(
-    `The tables in ${dataDirectory} have API keys, and its gateway.json is gone. Restore that, or choose another folder ` +
+    `The tables in ${dataDirectory} have API keys, but its gateway.json is missing. Restore it, or choose another directory ` +
       'with --data.',
   );
 }
@@ -98,7 +98,7 @@ function outputOf(stack: ServedStack, name: string): string {
 }
 
 /**
- * Loads the sample store: into each table that is empty. What is in a table that is not stays as it is.
+ * Loads the sample data into each empty table. Other tables stay unchanged.
  *
  * @param tables their names
  */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { GatewayRequest, HeaderFields } from './gateway/messages.ts';
 import { bareAddress } from './listening.ts';
 
-/** The longest body that API Gateway takes. */
+/** Max body of API Gateway. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** A request without the stage in its path. */
@@ -23,12 +23,12 @@ export async function readRequest(message: IncomingMessage, stage: string): Prom
   };
 }
 
-/** Path and query of a request, also where a client sends the whole address (RFC 9112 §3.2.2). */
+/** Path and query of a request, also if a client sends the complete URL (RFC 9112 §3.2.2). */
 export function requestTarget({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-/** A body that is too long is read to its end and dropped. */
+/** A body that is too long is read to its end and discarded. */
 export async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -12,8 +12,8 @@ const sampleDataSchema = v.object({
 });
 
 /**
- * A small pet store, ascending by id: a pet for every stock entry, and orders. Those for its pending pets are open,
- * those for its sold ones done.
+ * A small pet store, ascending by id: a pet for every stock entry, and orders. Orders for pending pets are open,
+ * those for sold pets complete.
  */
 export const {
   stock: sampleStock,

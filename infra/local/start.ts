@@ -12,14 +12,14 @@ import { Terminal } from './terminal.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
-/** For an address that other machines reach. */
+/** The notice for an address that other machines can reach. */
 const openAddressWarning =
   'The demo keys are the same on every machine: anyone who reaches this address can use them. ' +
-  'Database and control plane, with all other keys, answer this machine alone.\n';
+  'Database and control plane, with all other keys, accept only this machine.\n';
 
-// `npm start | head` has read enough; the host goes on.
+// The reader of `npm start | head` has closed the pipe; the server keeps running.
 process.stdout.on('error', () => undefined);
-// What ends a host that runs, such as a full disk.
+// A failure while running, such as a full disk.
 process.on('uncaughtException', fail);
 try {
   const options = parseStartOptions(process.argv.slice(2));
@@ -38,7 +38,7 @@ async function run(options: StartOptions): Promise<void> {
   if (options.inspect !== undefined) inspector.open(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
-  // Its thread starts while the modules of the host are loaded.
+  // Its thread starts while the server's modules are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
   const host = await startHost({ ...options, dataDirectory, terminal }, engine);
@@ -53,19 +53,19 @@ async function run(options: StartOptions): Promise<void> {
   process.exit(0);
 }
 
-/** Ctrl-C comes twice, from the terminal and from npm: the second must not end the host as it saves and cleans up. */
+/** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of stopSignals) process.on(signal, () => resolve());
   });
 }
 
-function startupText({ baseUrl, keys, openPlans, logDirectory }: Host, data = 'in memory, gone when it stops'): string {
+function startupText({ baseUrl, keys, openPlans, logDirectory }: Host, data = 'in memory, deleted at the end'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const limits = `${number.format(perMinute)} per minute, ${number.format(perDay)} per day`;
-    const key = openPlans.has(plan) ? `${keys[plan]}  ${limits}` : 'ended or suspended by an admin';
+    const key = openPlans.has(plan) ? `${keys[plan]}  ${limits}` : 'revoked or suspended by an admin';
     return `    ${plans[plan].title.padEnd(11)}${key}`;
   });
   const [tried] = openPlans;

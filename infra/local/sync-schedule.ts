@@ -6,17 +6,17 @@ import type { ServedStack } from './template/stack.ts';
 interface SyncScheduleSettings {
   readonly sync: Pick<LambdaFunction, 'invoke'>;
   readonly intervalMs: number;
-  /** How long a change waits for more of them. */
+  /** How long a change waits for others. */
   readonly waitMs: number;
-  /** Called with each failure. The next sync makes up for it. */
+  /** Called with each failure. The next sync retries. */
   readonly log: (line: string) => void;
 }
 
-/** The sync reads everything, whatever the batch of its queue says. */
+/** The sync reads everything, and ignores the content of its batch. */
 const BATCH = JSON.stringify({ Records: [] });
 
 export interface SyncSchedule {
-  /** Runs one sync for all calls that come before it begins. */
+  /** Runs one sync for all calls before it starts. */
   runSoon(): void;
   close(): void;
 }
@@ -44,11 +44,11 @@ export function scheduleSync({ sync, intervalMs, waitMs, log }: SyncScheduleSett
 }
 
 /**
- * The sync of keys: the one function that reads a queue, at the one schedule that there is. The queue is not imitated:
- * its messages only say that a sync is wanted. Nor are streams: a laptop has no events.
+ * The sync of keys: the only function that reads a queue, on the only schedule. The queue is not emulated:
+ * its messages only trigger a sync. Nor are streams: a laptop has no events.
  *
  * @param functions by ARN: `name:alias` ends it
- * @throws HostError where the template has none
+ * @throws HostError if the template has none
  */
 export function loadSyncSchedule(
   stack: ServedStack,
@@ -64,7 +64,7 @@ export function loadSyncSchedule(
   const rules = stack.resources('AWS::Events::Rule');
   const [schedule] = rules.flatMap((rule) => rule.read('ScheduleExpression', v.optional(v.string())) ?? []);
   const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
-  if (!minutes) throw new HostError(`The local host knows no schedule but rate(… minutes): ${schedule}`);
+  if (!minutes) throw new HostError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
   return scheduleSync({ sync, intervalMs: minutes * 60_000, waitMs, log });
 }

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 import * as v from 'valibot';
 
-/** A request that was answered. */
+/** A completed request. */
 export interface CompletedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Undefined where the client left before the response. */
+  /** Undefined if the client disconnected before the response. */
   readonly status: number | undefined;
   readonly milliseconds: number;
   /** As API Gateway logs it. */
@@ -27,28 +27,28 @@ const errorLineSchema = v.pipe(
   }),
 );
 
-/** But for line breaks, tabs and colors. */
+/** Except line breaks, tabs and colors. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[\d{1,2}m)/g;
 
-/** Shows each request in the terminal as it is answered, with the errors that functions logged about it under it. */
+/** Shows each completed request in the terminal, followed by the errors that functions logged about it. */
 export class Terminal {
   readonly #write: (text: string) => void;
-  /** Of the requests that are under way, by their ids. */
+  /** Errors of requests in progress, by their ids. */
   readonly #errors = new Map<string, string[]>();
 
   constructor(write: (text: string) => void = (text) => process.stdout.write(text)) {
-    // A terminal would obey control characters.
+    // Control characters would affect the terminal.
     this.#write = (text) =>
       write(text.replaceAll(CONTROL, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`));
   }
 
-  /** From now on, errors about a request wait for its line. */
+  /** From now on, errors about a request are held back until its line. */
   begin(requestId: string): void {
     this.#errors.set(requestId, []);
   }
 
-  /** Takes what functions log, of which errors, and text that is no JSON, are for people. */
+  /** Receives the functions' logs, and shows errors and text that is not JSON. */
   log(text: string): void {
     const line = text.startsWith('{"level":"ERROR"') ? v.safeParse(errorLineSchema, text) : undefined;
     if (!line?.success) return text.startsWith('{"') ? undefined : this.#write(text);
@@ -63,7 +63,7 @@ export class Terminal {
   request({ method, path, status, milliseconds, keyId = '-', requestId = '' }: CompletedRequest): void {
     const time = styleText('dim', new Date().toTimeString().slice(0, 8));
     const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
-    // A terminal would obey control characters.
+    // Control characters would affect the terminal.
     const target = path.replaceAll(/[^!-~]+/g, encodeURIComponent);
     const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId}`;
     this.#write(`${[line, ...(this.#errors.get(requestId) ?? [])].join('\n')}\n`);

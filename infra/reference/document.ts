@@ -23,7 +23,7 @@ export interface DocumentOptions {
 
 /** The OpenAPI 3.1 document of the service, from the contract that it is built on. */
 export function openApiDocument({ serverUrl, environment, exampleKey = '<API_KEY>' }: DocumentOptions): OpenAPIObject {
-  // The local host runs the template of staging.
+  // The local server runs the template of staging.
   const { petDeprecation } = settingsOf(environment === 'local' ? 'staging' : environment);
   return {
     openapi: '3.1.1',

@@ -176,7 +176,7 @@ describe('npm start', () => {
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^npm start: The data folder .* cannot be used: [^\n]+ Another host is running on it[^\n]+\n$/,
+        /^npm start: The data directory .* cannot be used: [^\n]+ Another local server uses it[^\n]+\n$/,
       ),
     });
     // A host that is killed has no time to tidy up.
@@ -225,7 +225,7 @@ describe('npm start', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^npm start: The data folder .* cannot be used: .+ restore or delete what is damaged, [^\n]+\n$/,
+      /^npm start: The data directory .* cannot be used: .+ restore or delete damaged files, [^\n]+\n$/,
     );
   });
 });

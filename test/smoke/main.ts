@@ -56,7 +56,7 @@ function untried(readOnly: boolean, results: readonly Result[]): string {
 /**
  * Reads the command line of `npm run smoke`.
  *
- * @returns undefined where only help was asked for
+ * @returns undefined for --help
  * @throws Error with one line on a bad option, without the key
  */
 function parseSmokeOptions(args: readonly string[], env: NodeJS.ProcessEnv): SmokeOptions | undefined {

@@ -56,7 +56,7 @@ export function transactWriteItems(store: Store, runAlone: RunAlone): (body: unk
 /** @throws ApiError on a request that is not valid */
 function parseActions(body: unknown, store: Store): Action[] {
   const result = v.safeParse(requestSchema, body);
-  if (!result.success) throw db.validationError('The local host knows transactions of 1 to 100 Puts and Updates');
+  if (!result.success) throw db.validationError('The local server supports transactions of 1 to 100 Puts and Updates');
   return result.output.TransactItems.map((action) => {
     const [fields, validation, write] =
       'Put' in action ? [action.Put, put, putItem] : [action.Update, update, updateItem];

@@ -75,7 +75,7 @@ export class ServedStack {
   only(type: string): Resource {
     const [resource, ...others] = this.resources(type);
     if (resource && others.length === 0) return resource;
-    throw new HostError(`The local host serves templates with exactly one ${type}`);
+    throw new HostError(`The local server requires exactly one ${type}`);
   }
 
   /** The resource of a type that a reference leads to. @throws HostError where there is none */

@@ -103,7 +103,7 @@ test.concurrent.each<[what: string, words: string[], env: Record<string, string 
     'no region',
     ['--stage', 'staging'],
     { AWS_REGION: undefined },
-    /There is no region. Choose one, such as: export AWS_/,
+    /No AWS region is set. Set one, such as: export AWS_/,
   ],
   [
     'no credentials',
@@ -115,19 +115,19 @@ test.concurrent.each<[what: string, words: string[], env: Record<string, string 
     'a profile without credentials',
     ['--stage', 'staging'],
     { AWS_ACCESS_KEY_ID: undefined, AWS_PROFILE: 'ann' },
-    /^With profile ann: The call to AWS failed: .* nothing had begun\.$/,
+    /^With profile ann: The call to AWS failed: .* nothing was deployed\.$/,
   ],
   [
     'changes that are in no commit',
     ['--stage', 'staging', '--roll-back'],
     { CHANGES: ' M infra/stages.ts' },
-    /Tracked files have changes \(git status\): staging is deployed from a commit alone/,
+    /Tracked files have changes \(git status\): staging must be deployed from a commit/,
   ],
   [
     'alarms of production that have no recipients',
     ['--stage', 'production'],
     {},
-    /^The alarms of production have no recipients: set alarmTargets in .* Nothing had begun\.$/,
+    /^The alarms of production have no recipients: set alarmTargets in .* Nothing was deployed\.$/,
   ],
   [
     'such alarms, before the pipeline begins with staging',
@@ -279,7 +279,7 @@ describe('npm run deploy', () => {
     );
     expect(called()).toEqual([]);
     // One that is not protected the CDK deletes.
-    expect((await onAws(['--stage', 'staging'])).stderr).toContain('has no bootstrap of the CDK');
+    expect((await onAws(['--stage', 'staging'])).stderr).toContain('has no CDK bootstrap');
   });
 
   test('begins nothing in an account that has no bootstrap, or is too small', async () => {
@@ -288,12 +288,12 @@ describe('npm run deploy', () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^111122223333\/eu-west-1 has no bootstrap of the CDK\. An admin makes it: npx cdk bootstrap aws:.*1\. Nothing had begun\./,
+        /^111122223333\/eu-west-1 has no CDK bootstrap\. As an admin, run: npx cdk bootstrap aws:.*1\. Nothing was deployed\./,
       ),
     });
     // A way back is not stopped by what production lacks.
     expect((await onAws(['--stage', 'production', '--roll-back'])).stderr).toMatch(
-      /^Lambda lets this account run 10 functions at once, and this stage needs 310\./,
+      /^This account has 10 concurrent executions, and this stage needs 310\./,
     );
     expect(called()).toEqual([synth, `${synth} --context rollout=allAtOnce`]);
   });

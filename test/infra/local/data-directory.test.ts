@@ -31,29 +31,29 @@ async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) 
 test.each([
   ['no mark', undefined],
   ['the mark of the version before this', '2\n'],
-])('A data folder with data and %s is refused', (name, mark) => {
+])('A data directory with data and %s is refused', (name, mark) => {
   const directory = path.join(root, name);
   mkdirSync(path.join(directory, 'dynamodb'), { recursive: true });
   if (mark !== undefined) writeFileSync(path.join(directory, 'format'), mark);
 
   expect(() => openDataDirectory(directory)).toThrow(
-    `The data folder ${directory} was written by another version of the service. Delete it, or choose another with --data.`,
+    `The data directory ${directory} was written by another version of the service. Delete it, or choose another with --data.`,
   );
 });
 
 test.each([
-  ['where the system has no folders of its users', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
+  ['where the system has no directories of its users', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
   ['below a file', path.join(import.meta.filename, 'data'), /ENOTDIR/],
-])('A data folder %s ends the start, with the reason of the system', (_, directory, reason) => {
+])('A data directory %s ends the start, with the reason of the system', (_, directory, reason) => {
   expect(() => openDataDirectory(directory)).toThrow(reason);
   expect(() => openDataDirectory(directory)).toThrow(
-    /^The data folder .* cannot be used: .* or choose another with --data\.$/,
+    /^The data directory .* cannot be used: .* or choose another with --data\.$/,
   );
 });
 
 const modeOf = (directory: string) => (statSync(directory).mode & 0o777).toString(8);
 
-test('What is made in a data folder is for its owner alone, also where others can read the folder', () => {
+test('What is made in a data directory is for its owner alone, also where others can read the folder', () => {
   const shared = path.join(root, 'shared');
   mkdirSync(shared, { mode: 0o755 });
   openDataDirectory(shared);
@@ -106,7 +106,7 @@ test('A query leaves no iterator of the store open', async () => {
   opened.mockRestore();
 });
 
-describe('the tables in a data folder', () => {
+describe('the tables in a data directory', () => {
   const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
   const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
@@ -135,7 +135,7 @@ describe('the tables in a data folder', () => {
     await expect(startEmbeddedEngine(directory)).rejects.toMatchObject({
       name: 'HostError',
       message: expect.stringMatching(
-        new RegExp(`${reason}.* or restore or delete what is damaged, or choose another with --data.$`),
+        new RegExp(`${reason}.* or restore or delete damaged files, or choose another with --data.$`),
       ),
     });
   });

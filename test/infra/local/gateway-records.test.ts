@@ -13,7 +13,7 @@ const DATE = '2026-11-21';
 const parent = temporaryDirectory();
 let directories = 0;
 
-describe('records in a data folder', () => {
+describe('records in a data directory', () => {
   let directory: string;
   let file: string;
   let records: GatewayRecords;
@@ -56,7 +56,7 @@ describe('records in a data folder', () => {
     writeFileSync(file, '{"apiKeys":[{"id":"k1"}]}');
 
     expect(() => GatewayRecords.open(directory)).toThrow(HostError);
-    expect(() => GatewayRecords.open(directory)).toThrow(/^The data folder .* broken or of another version [^\n]+$/);
+    expect(() => GatewayRecords.open(directory)).toThrow(/^The data directory .* broken or of another version [^\n]+$/);
   });
 });
 

@@ -175,7 +175,7 @@ test('A server says in one line where it cannot listen', async () => {
   const other = createServer();
   const taken = await listen(other);
 
-  expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is taken. Choose another with --port`);
+  expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is in use. Choose another with --port`);
   expect(await reasonFor('192.0.2.1', 0)).toMatch(
     /^HostError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
   );

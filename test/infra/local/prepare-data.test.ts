@@ -79,7 +79,7 @@ test.each<[what: string, keys: KeyRecord[], outcome: RegExp]>([
   ['none', [], /^taken$/],
   ['the demo keys that a killed host issued', [aKey({ keyId: 'demo-pro', revision: 1 })], /^taken$/],
   ['a demo key that was changed', [aKey({ keyId: 'demo-pro', revision: 2 })], /^HostError: The tables in FOLDER have/],
-  ['one of a customer', [aKey()], /^HostError: The tables in FOLDER have API keys, .* choose another folder/],
+  ['one of a customer', [aKey()], /^HostError: The tables in FOLDER have API keys, .* choose another directory/],
 ])('Tables without API Gateway’s state are refused where they have keys: %s', async (_, keys, outcome) => {
   const table = await KeysTable.create(database.client);
   for (const Item of keys) await database.client.send(new PutCommand({ TableName: table.name, Item }));
