@@ -69,7 +69,7 @@ const planChoices = planIds.map((id) => {
 
 /** The inputs of all actions on keys: option flag, field title, hint of both, parser. */
 export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } = {
-  name: required('--name <name>', 'Name', 'customer of the key; need not be unique', parseName),
+  name: required('--name <name>', 'Name', 'name of the customer; need not be unique', parseName),
   plan: { ...required('--plan <plan>', 'Plan', 'plan of the key', parsePlan), choices: planChoices },
   perMinute: agreed(
     '--per-minute <n>',

@@ -144,7 +144,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   end: action({
     title: 'Revoke a token',
     alias: 'revoke-token',
-    effect: 'Revoke one token of a key, effective from its next request; the other tokens stay valid',
+    effect: "Revoke one token, effective from its next request; the key's other tokens stay valid",
     inputs: ['token'],
     isApplicable: ({ tokens }) => tokens.length > 1,
     confirmation: (view, { token }) => endingText(view, token),

@@ -16,14 +16,14 @@ export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
   /** Each of these alarms rolls the release back. */
   readonly alarms: readonly Alarm[];
-  /** Thresholds of five minutes. */
+  /** With a period of five minutes. */
   readonly metrics: MonitoringMetrics;
-  /** Shift all traffic immediately in this deploy, without alarms. The rest stays configured for the next rollout. */
+  /** Shift all traffic immediately in this deploy, without alarms. CodeDeploy stays configured for the next rollout. */
   readonly allAtOnce: boolean;
 }
 
 /**
- * During a canary, an operation that always fails affects 10% of its own few requests, too few for api-errors. A single
+ * In a canary, a version that always fails affects 10% of an operation's few requests, too few for api-errors. A single
  * failure may be the old version's, and does not count.
  */
 const FEW_FAILED = { percent: 0.05, atLeast: 2 };
@@ -45,17 +45,17 @@ export class CanaryRollout extends Construct {
         deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
         alarms: rolledBackBy,
         autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
-        // The managed policy, its default, covers every function of the account.
+        // The default, a managed policy, covers every function in the account.
         role: role.withoutPolicyUpdates(),
       });
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
-      // CloudFormation then moves the alias itself; the next deploy uses CodeDeploy again.
+      // allAtOnce: CloudFormation moves the alias; the next deploy uses CodeDeploy again.
       const resource = alias.node.defaultChild;
       if (allAtOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
     }
   }
 
-  /** Without recipients: it only affects releases. A truncated list is a 200, and not counted. */
+  /** Has no recipients: it only affects releases. Truncated lists return 200, so they do not count. */
   #fewErrors(metrics: MonitoringMetrics): Alarm {
     const failed = metrics.gateway('5XXError');
     const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
@@ -64,7 +64,7 @@ export class CanaryRollout extends Construct {
     });
     return new Alarm(this, 'FewErrors', {
       alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes. Rolls a canary back, and has no other effect.`,
-      // As in alarms.ts: missing data is not a problem.
+      // As in alarms.ts: missing data counts as 0.
       metric: metrics.formula('FILL(percent, 0)', { percent }),
       threshold: FEW_FAILED.percent,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -86,10 +86,9 @@ export class CanaryRollout extends Construct {
       role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
     }
     const policy = role.node.findChild('DefaultPolicy');
-    const versions = 'The versions of one function: CodeDeploy reads which of them to warm up. Read-only.';
+    const versions = "One function's versions: CodeDeploy reads their provisioned concurrency. Read-only.";
     acknowledgeVersions(policy, functions, versions);
-    const reason =
-      'CodeDeploy reads alarms by a list of names, which CloudWatch allows for all or for none. Read-only.';
+    const reason = 'CodeDeploy reads alarms by a list of names; CloudWatch authorizes that for all or none. Read-only.';
     acknowledge(policy, 'IAM5[Resource::*]', reason);
     return role;
   }
@@ -127,7 +126,7 @@ export class VersionCheck extends Construct {
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
       "The CDK attaches AWS's managed policy for logging to its own function.",
     );
-    acknowledgeVersions(provider, functions, 'The versions of one function: it invokes the new one of a release.');
+    acknowledgeVersions(provider, functions, "One function's versions: the CDK invokes the new one of a release.");
     // No version receives traffic before all have passed.
     for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }

@@ -1,7 +1,7 @@
 const MAX_LENGTH = 255;
 
 /** The syntax of an `Idempotency-Key` in one sentence, for the document, the guide and the error. */
-export const IDEMPOTENCY_KEY_RULE = `one text of 1 to ${MAX_LENGTH} printable ASCII characters in double quotes, with a backslash before each quote and backslash in it; a text without these and without spaces may come without the quotes`;
+export const IDEMPOTENCY_KEY_RULE = `1 to ${MAX_LENGTH} printable ASCII characters in double quotes, with a backslash before each inner quote and backslash; the outer quotes are optional without spaces, quotes and backslashes`;
 
 /** The same, {@link MAX_LENGTH} included: a structured field string (RFC 9651 §3.3.3), or as many clients send it. */
 // Without the backslashes, other languages read `[` in brackets otherwise.

@@ -97,7 +97,7 @@ function massClosure(items: readonly Item[], records: readonly KeyRecord[]): str
   const count = items.filter(({ step }) => step.kind === 'closed' && step.record.enabled).length;
   if (count <= MASS.keys || count <= MASS.share * open) return [];
   return [
-    `${count} of ${open} open keys were deleted in API Gateway, or are on no usage plan. So many are not blocked without an ` +
+    `${count} of ${open} active keys were deleted in API Gateway, or are on no usage plan. So many are not blocked without an ` +
       'admin: check them there, and run npm run admin -- keys sync --force if that is intended.',
   ];
 }

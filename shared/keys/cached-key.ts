@@ -1,5 +1,5 @@
 import type { KeyRecord } from './key-record.ts';
-import { type CountingStep, countingStep, nextStep, limitRefusal, type Verdict, workingToken } from './verdict.ts';
+import { type CountingStep, countingStep, nextStep, limitRefusal, type Verdict, validToken } from './verdict.ts';
 import { type Minute, minuteOf } from './window.ts';
 
 /** How long an execution environment caches a refusal, in milliseconds of request time. */
@@ -9,7 +9,7 @@ export const REFUSAL_CACHE_TTL_MS = 1_000;
 export class CachedKey {
   /** The item after the last write; undefined if there is none. */
   #key: KeyRecord | undefined;
-  /** Time of the request that wrote, Unix milliseconds. */
+  /** Time of the last write's request, Unix milliseconds. */
   #seenAt: number | undefined;
   /** Cached refusals that the table does not count yet. */
   #uncounted = 0;
@@ -36,7 +36,7 @@ export class CachedKey {
 
   /** The first write to attempt. If the cached minute is stale, the condition fails and returns the current item. */
   firstStep(hash: string, now: number): CountingStep {
-    if (this.#key && workingToken(this.#key, hash, now)) return countingStep(this.#key, now);
+    if (this.#key && validToken(this.#key, hash, now)) return countingStep(this.#key, now);
     return { kind: 'countAdmitted', window: { minute: minuteOf(now) } };
   }
 
@@ -56,13 +56,13 @@ export class CachedKey {
     this.#seenAt = now;
   }
 
-  /** The denial or refusal by the cached item; undefined if there may be remaining quota. */
+  /** The cached denial or refusal; undefined if quota may remain or a write must count it. */
   #refuse(hash: string, now: number, isThrottled: boolean): Verdict | undefined {
     const step = nextStep(this.#key, hash, now);
     if (!('window' in step)) return step;
     if (!this.#key || step.kind === 'countAdmitted') return undefined;
     const { minuteRefused, perMinute } = this.#key;
-    // Never cached: the first refusal of a minute, and the one that suspends the key.
+    // Cached only if throttled: a minute's first refusal, and the one that suspends the key.
     const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
     if (isWritten && !isThrottled) return undefined;
     this.#uncounted += 1;

@@ -28,7 +28,7 @@ const IS_VALID =
   'enabled = :true AND revoked = :false AND suspendedUntil <= :now ' +
   'AND (attribute_not_exists(expiresAtMs) OR expiresAtMs > :now) AND tokens.#token.#until > :now';
 
-/** Counts an admitted request if quota remains, in the key's current minute or in the new one that it begins. */
+/** If quota remains, counts an admitted request in the key's current minute or in the new one that it begins. */
 const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
   none: {
     update: 'ADD minuteUsed :one, dayUsed :one',
@@ -102,7 +102,7 @@ export class CounterStore {
       return { done: true, key } as const;
     });
     if (write.done) return write.key;
-    // Another request may have suspended it already. Otherwise the refusal stands as counted.
+    // Another request may have suspended it already. If not, return the counted refusal.
     const { suspendedUntil = 0 } = write.key ?? {};
     return write.key && suspendedUntil > now && suspendedUntil < NEVER ? write.key : key;
   }

@@ -5,7 +5,7 @@ import { planIds } from './plans.ts';
 /** A time after all others: the latest `Date` of JavaScript, in Unix milliseconds. */
 export const NEVER = 8_640_000_000_000_000;
 
-/** As stored in an item, or as an array, to check a record before it is written. */
+/** As stored in an item, or as a plain number to check a record before a write. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
@@ -53,13 +53,13 @@ export const keyRecordSchema = v.object({
   revoked: v.boolean(),
   /** Unix seconds at which DynamoDB deletes the record of a revoked key (its time to live). */
   purgeAt: v.optional(number),
-  /** Unix milliseconds since which API Gateway may not match the record; absent: it matches. */
+  /** Unix milliseconds since which API Gateway and the record may differ; absent: they match. */
   unappliedSince: v.optional(number),
   /** Unix milliseconds until which the key, or its plan, may still propagate in API Gateway. */
   interimUntil: number,
   /** Unix milliseconds of its last change with a history entry; absent: none so far. */
   changedAt: v.optional(number),
-  /** Number of changes of the fields above. Each write's condition names the revision that it replaces. */
+  /** Number of changes of the fields above. Each such write requires the revision that it replaces. */
   revision: number,
   /** The minute of the counters; its day is the day of `dayUsed`. */
   currentMinute: number,
@@ -78,7 +78,7 @@ export type KeyRecord = v.InferOutput<typeof keyRecordSchema>;
 
 const namesSchema = v.object({ recordId: v.string(), keyId: v.fallback(v.optional(v.string()), undefined) });
 
-/** An invalid item of the keys table. Its key is refused, and only an admin can fix it, manually. */
+/** An invalid item of the keys table. Requests fail until an admin fixes the item manually. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
   readonly recordId: string;
@@ -98,7 +98,7 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/** Reads an item of the keys table, or checks a record. @throws UnreadableRecordError: it must never admit a request */
+/** Reads an item of the keys table, or checks a record. @throws UnreadableRecordError: no request may be admitted */
 export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
   const result = v.safeParse(keyRecordSchema, item);
   if (result.success) return result.output;
@@ -108,7 +108,7 @@ export function parseKeyRecord(item: unknown, tableName: string): KeyRecord {
 /** The name of a token for admins: its label and last four characters, such as `main/ly02`. */
 export const tokenName = ({ label, last }: Pick<TokenRecord, 'label' | 'last'>): string => `${label}/${last}`;
 
-/** A key's id in logs and commands: its id in API Gateway; until then its record's, which is not secret. */
+/** A key's id in logs and commands: its id in API Gateway; until assigned, its record id (not secret). */
 export const idOf = ({ keyId, recordId }: Pick<KeyRecord, 'keyId' | 'recordId'>): string => keyId ?? recordId;
 
 /** Whether a key's requests are metered on the Interim plan, as its own plan may still propagate in API Gateway. */

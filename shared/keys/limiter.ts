@@ -19,18 +19,18 @@ const KEY_CACHE_SIZE = 1_000;
  * returns the current item, and a pure function of it (`nextStep`) decides: deny, refuse, or another conditional
  * update, which begins a minute or counts a refusal. There are no reads before writes, and counts are never undone.
  *
- * Cost. An admitted request is one write; an environment's first one in a minute is two, unless it begins the
+ * Cost. An admitted request is one write; an environment's first in a minute up to two, or one if it begins the
  * minute of a cached key. A key's throughput is the write throughput of its item: about 1,000/s.
  *
  * Cache. Only denials and refusals are served from the cache, for 1 s. Admission always requires a write. Cached
- * refusals (`CachedKey`) are counted with the next write, unless that is throttled. So a flood over a limit
+ * refusals (`CachedKey`) count with the next refusal written, unless that is throttled. So a flood over a limit
  * causes almost no writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles
  * a key's writes, no further write is sent for 1 s: a cached refusal is served, else the error is thrown.
  *
  * Concurrency. Any number of environments and requests: the condition of one write makes each decision.
  *
  * Errors. Throws the SDK's error if the table is unavailable; the caller must then fail closed. The SDK's client
- * must not retry: a repeated increment would count twice. Only a write on a stale connection is retried.
+ * must not retry: a repeated increment would count twice. Retried: throttled writes, stale connections.
  */
 export class Limiter {
   readonly #counters: CounterStore;
@@ -52,7 +52,7 @@ export class Limiter {
     if (cached) return cached;
     const times = { now, retryUntil: Date.now() + LAST_ATTEMPT_AFTER_MS };
     try {
-      // If the write on the stale connection was applied nevertheless, the request counts twice: never too few.
+      // If the write on the stale connection was applied anyway, the request counts twice, never zero times.
       return await retry(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxAttempts: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
@@ -76,7 +76,7 @@ export class Limiter {
       if (!('window' in next)) return next;
       step = next;
     }
-    throw new Error('No verdict after the maximum of conditional writes on one key');
+    throw new Error('No verdict before the deadline or write limit for one key');
   }
 
   #count(token: Token, key: CachedKey, step: CountingStep, times: RequestTimes): Promise<ConditionalWriteResult> {

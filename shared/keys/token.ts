@@ -6,12 +6,12 @@ const HANDLE_LENGTH = 16;
 const SECRET_LENGTH = 24;
 const CHECKSUM_LENGTH = 6;
 const LENGTH = PREFIX.length + HANDLE_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
-/** Prefix of the handle in a record id, for the minimum length of keys in API Gateway (20 characters). */
+/** Prefix of the handle in a record id: API Gateway requires key values of at least 20 characters. */
 const RECORD_PREFIX = 'petstoreinventory';
 
 const BASE62 = /^[0-9A-Za-z]+$/;
-/** API Gateway's length limits for the value of a key, in the characters of a bearer token (RFC 6750 §2.1). */
-const FOREIGN_FORMAT = /^[A-Za-z0-9._~+/-]+={0,2}$/;
+/** Bearer token characters (RFC 6750 §2.1). API Gateway's length limits for a key value are in `canBeKey`. */
+const CONSOLE_FORMAT = /^[A-Za-z0-9._~+/-]+={0,2}$/;
 const HEX_HASH = /^[0-9a-f]{64}$/i;
 
 /**
@@ -19,7 +19,7 @@ const HEX_HASH = /^[0-9a-f]{64}$/i;
  * 24 secret characters (142 bits), 6 of checksum. Or the value of a key created in the AWS console.
  */
 export interface Token {
-  /** Partition key of the key's item: `petstoreinventory` and the handle; the SHA-256 of a value from the console. */
+  /** Partition key of the key's item: `petstoreinventory` and the handle, or the SHA-256 of a console key's value. */
   readonly recordId: string;
   /** Stored in place of the token: its SHA-256 in base64url. */
   readonly hash: string;
@@ -37,7 +37,7 @@ export const tokenFrom = (handleAndSecret: string): string => PREFIX + handleAnd
 
 /**
  * Parses a bearer token; undefined if it cannot belong to a key. Issued tokens must have a valid
- * checksum. Record ids and texts of 64 hex digits (keys of internal usage plans) grant no access.
+ * checksum. Record ids, and 64 hex digits (key values of internal usage plans), grant no access.
  */
 export function parseToken(text: string): Token | undefined {
   if (text.startsWith(PREFIX)) {
@@ -47,7 +47,7 @@ export function parseToken(text: string): Token | undefined {
     const recordId = RECORD_PREFIX + handleAndSecret.slice(0, HANDLE_LENGTH);
     return { recordId, hash: hashToken(text), usageIdentifier: recordId };
   }
-  const canBeKey = text.length >= 20 && text.length <= 128 && FOREIGN_FORMAT.test(text);
+  const canBeKey = text.length >= 20 && text.length <= 128 && CONSOLE_FORMAT.test(text);
   if (!canBeKey || HEX_HASH.test(text) || isIssued(text)) return undefined;
   return { recordId: sha256(text).toString('hex'), hash: hashToken(text), usageIdentifier: text };
 }

@@ -23,7 +23,7 @@ export interface Refusal {
   readonly reason: 'minute' | 'day' | 'suspended';
 }
 
-/** The outcome for an admitted request, and the key after it. */
+/** The outcome if admitted or refused, and the key after it. */
 export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecord } | Refusal;
 
 /** The outcome for one request. */
@@ -31,7 +31,7 @@ export type Verdict = CountedVerdict | { readonly kind: 'denied' };
 
 export const DENIED: Verdict = { kind: 'denied' };
 
-/** The minute that counts a request, and whether that begins a new minute, or a new day too. */
+/** The minute that a request counts in, and what it starts: a new minute, or a new day too. */
 export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
   readonly minute: Minute;
   readonly starts?: Start;
@@ -59,12 +59,12 @@ export interface RefusalStep {
  */
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
   if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return DENIED;
-  if ((key.expiresAtMs ?? NEVER) <= now || !workingToken(key, hash, now)) return DENIED;
+  if ((key.expiresAtMs ?? NEVER) <= now || !validToken(key, hash, now)) return DENIED;
   return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 
-/** A key's token if valid at a time; undefined if unknown or ended. @param now Unix milliseconds */
-export function workingToken({ tokens }: KeyRecord, hash: string, now: number): TokenRecord | undefined {
+/** A key's token if valid at a time; undefined: unknown or expired. @param now Unix milliseconds */
+export function validToken({ tokens }: KeyRecord, hash: string, now: number): TokenRecord | undefined {
   const token = Object.hasOwn(tokens, hash) ? tokens[hash] : undefined;
   return token && token.until > now ? token : undefined;
 }
@@ -119,7 +119,7 @@ function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }:
   };
 }
 
-/** The window of `X-RateLimit-*`: the lowest remaining quota, then the later reset, mostly the day's. */
+/** The window of `X-RateLimit-*`: lowest remaining quota; if tied, the later reset, mostly the day's. */
 export function mostRestrictiveWindow({ minute, day }: Windows): Window {
   if (day.remaining === minute.remaining) return day.resetsAt >= minute.resetsAt ? day : minute;
   return day.remaining < minute.remaining ? day : minute;

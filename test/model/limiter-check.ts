@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
-import { type Refusal, workingToken } from '../../shared/keys/verdict.ts';
+import { type Refusal, validToken } from '../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
 import { recordOf } from './virtual-table.ts';
@@ -142,7 +142,7 @@ function isValid(key: KeyRecord | undefined, { token, epoch }: LimiterRequest): 
   if (!key) return false;
   const { enabled, revoked, suspendedUntil, expiresAtMs = NEVER } = key;
   const isOpen = enabled && !revoked && suspendedUntil < NEVER && expiresAtMs > epoch;
-  return isOpen && workingToken(key, token.hash, epoch) !== undefined;
+  return isOpen && validToken(key, token.hash, epoch) !== undefined;
 }
 
 /** Whether a key in this state is the reason of a refusal. */

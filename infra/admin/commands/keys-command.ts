@@ -121,7 +121,7 @@ function failureOf(error: unknown, { retryEffect }: KeyAction, consequence = '')
 }
 
 function addFind(keys: Command): void {
-  const find = 'Find the key of a token, which is prompted for or read from standard input';
+  const find = "Find a token's key; the token is prompted for or read from standard input";
   onService(keys.command('find').description(find), async (service) => {
     const target = await service();
     return outcome(await findToken(target, await readToken()), foundTokenText);
@@ -144,7 +144,7 @@ async function readToken(): Promise<string> {
 }
 
 function addSync(keys: Command): void {
-  const description = 'Adopt changes made in the AWS console or with the AWS CLI now';
+  const description = 'Immediately adopt changes made in the AWS console or with the AWS CLI';
   onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
     const target = await find();
     return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));

@@ -1,6 +1,6 @@
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
 import { idOf, type KeyRecord, NEVER, tokenName, type TokenRecord } from '../../../shared/keys/key-record.ts';
-import { workingToken } from '../../../shared/keys/verdict.ts';
+import { validToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
@@ -128,6 +128,6 @@ export async function findToken({ keyTable }: Target, text: string): Promise<Fou
   if (!record)
     throw new AdminError('No key of this service has this token: it belongs to another stage, or its key was deleted.');
   if (record.revoked) throw new AdminError(`It belongs to ${record.name} (${idOf(record)}), which was revoked.`);
-  const found = workingToken(record, token.hash, Date.now());
+  const found = validToken(record, token.hash, Date.now());
   return { key: keyView(record), token: found ? tokenView(found) : null };
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/key-registry/key-tokens.ts';
 import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
-import { workingToken } from '../../../shared/keys/verdict.ts';
+import { validToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-record.ts';
@@ -44,7 +44,7 @@ export function confirmation(
   const hash = hashToken(token);
   return () =>
     changeRecord(target, record, (now) => {
-      if (workingToken(now, hash, Date.now())) return change(now, hash);
+      if (validToken(now, hash, Date.now())) return change(now, hash);
       throw new AdminError(
         `Another command has replaced or revoked this token of the key ${idOf(now)}: it is not valid.`,
       );

@@ -114,7 +114,7 @@ export const alarmCatalog = {
     rollsBack: true,
   },
   'gateway-refusals': {
-    title: 'The gateway refuses what the limiter admitted',
+    title: 'API Gateway refuses admitted requests',
     severity: 'page',
     when: `at least ${REFUSED_ADMITTED.atLeast} admitted requests are refused by API Gateway in 5 minutes`,
     firstStep: 'the saved query "Errors of the gateway": which error, and whose keys?',
@@ -166,7 +166,7 @@ export const alarmCatalog = {
   'sync-problems': {
     title: 'A key or a usage plan is inconsistent',
     severity: 'ticket',
-    when: `at least ${PROBLEMS.syncs} syncs of the last 15 minutes report a problem that an admin must fix, or one unblocked a key that was blocked in API Gateway`,
+    when: `at least ${PROBLEMS.syncs} syncs of the last 15 minutes report a problem that an admin must fix, or a sync unblocked a key that was blocked in API Gateway`,
     firstStep:
       'npm run admin -- keys sync lists each problem; the saved query "Why the sync failed" lists those of earlier syncs',
     periodMinutes: 15,
@@ -200,7 +200,7 @@ export const alarmCatalog = {
   'many-refusals': {
     title: 'Many requests are refused',
     severity: 'ticket',
-    when: `more than ${REFUSED.percent} % of the requests, and at least ${REFUSED.atLeast} in 5 minutes, are refused by the limiter for 15 minutes`,
+    when: `for 15 minutes, the limiter refuses more than ${REFUSED.percent} % of requests, and at least ${REFUSED.atLeast} per 5 minutes`,
     firstStep: 'the graph "Refusals by reason", or the saved query "Who is refused most, and why"',
     periods: 3,
     metric: (metrics) =>

@@ -257,7 +257,7 @@ describe('Many keys that seem to be gone', () => {
     expect((await registry.sync()).closed.toSorted()).toEqual(ids.slice(0, 10).toSorted());
 
     for (const id of ids.slice(10)) lose(id);
-    const problems = [expect.stringMatching(/^11 of 11 open keys .* keys sync --force/)];
+    const problems = [expect.stringMatching(/^11 of 11 active keys .* keys sync --force/)];
     expect(await registry.did()).toEqual(did({ problems }));
     expect((await registry.sync({ force: true })).closed.toSorted()).toEqual(ids.slice(10).toSorted());
   });
