@@ -7,15 +7,15 @@ import { ReferenceSite } from './stack/reference-site.ts';
 import { parseStageName, settingsOf, STAGE_NAMES, type StageSettings } from './stages.ts';
 
 /**
- * The feature flags of cdk.json, which the CDK CLI hands over too: so every way of synthesizing makes the same
- * template. Without the CLI the templates are not checked against CloudFormation's rules: that takes the longest.
+ * The feature flags of cdk.json, which the CDK CLI passes too, so every synthesis creates the same
+ * template. Without the CLI, the slow check against CloudFormation's rules is skipped.
  */
 const context = { ...cdkJson.context, '@aws-cdk/core:validateAgainstDefaultRules': false };
 
 export interface AppOptions {
-  /** Where the cloud assembly goes; by default where the CDK CLI wants it. */
+  /** Directory of the cloud assembly; by default that of the CDK CLI. */
   readonly outdir?: string;
-  /** Make the stacks of the reference page too. Without them the API's own is the same, and is there sooner. */
+  /** Also create the stacks of the reference page. Without them the API's stack is the same, and faster. */
   readonly referencePage?: boolean;
 }
 
@@ -43,7 +43,7 @@ function isAllAtOnce(app: App): boolean {
   throw new Error(`The context "rollout" may be "allAtOnce" only, not ${JSON.stringify(rollout)}`);
 }
 
-/** `--context stage=dev-ann`: that stage alone, which may be a developer's own. */
+/** `--context stage=dev-ann`: only that stage, such as a developer's. */
 function stageInContext(app: App): StageSettings[] | undefined {
   const stage: unknown = app.node.tryGetContext('stage');
   if (stage === undefined) return undefined;
@@ -52,7 +52,7 @@ function stageInContext(app: App): StageSettings[] | undefined {
   throw new Error(`The context "stage" may be ${STAGE_NAMES}, not ${JSON.stringify(stage)}`);
 }
 
-/** The API links to the page, and the page has the API's address in it: so the page comes in two parts. */
+/** The API links to the page, and the page contains the API's URL, so the page has two stacks. */
 function addReferencePage(stage: Stage, settings: StageSettings, inventory: InventoryStack): void {
   inventory.addStackDependency(new ReferenceSite(stage, 'ReferenceSite', settings));
   new ReferenceContent(stage, 'ReferenceContent', settings).addStackDependency(inventory);

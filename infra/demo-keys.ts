@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { tokenFrom } from '../shared/keys/token.ts';
 import { type Limits, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
 
-/** What the demo customer of the Enterprise plan has agreed. */
+/** The agreed limits of the demo customer on the Enterprise plan. */
 const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: MAX_PER_MINUTE, perDay: 10_000_000 };
 
 /**
- * The demo key of a plan: the same on every machine, so that an example in the docs works as it stands, and no file
- * has to hold a key. It opens nothing but local hosts.
+ * The demo key of a plan: the same on every machine, so examples in the docs work unchanged, and no file
+ * contains a key. It is valid only on local servers.
  */
 export function demoKey(plan: PlanId): string {
   const digest = createHash('sha256').update(`demo key of the ${plan} plan`).digest('hex');

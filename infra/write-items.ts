@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { NativeAttributeValue } from '@aws-sdk/util-dynamodb';
 
-/** What one BatchWriteItem call takes. */
+/** Max items of a BatchWriteItem call. */
 const BATCH_SIZE = 25;
 const CONCURRENT_BATCHES = 4;
 const MAX_ATTEMPTS = 10;
@@ -19,12 +19,12 @@ export type Item = Record<string, NativeAttributeValue>;
 type Source<Entry> = AsyncIterable<Entry> | Iterable<Entry>;
 
 /**
- * Puts entries into a table, each replacing the one with its key. Running it again is safe.
+ * Puts entries into a table, each replacing the one with its key. Safe to repeat.
  *
  * @param entries no two of them with the same key
  * @param toItem the item of an entry
  * @param onWritten called with the number of entries written since the last call
- * @throws what the SDK throws, or an Error where the table stays too busy; what was written by then stays
+ * @throws the SDK's error, or an Error if the table throttles persistently; written entries stay
  */
 export async function writeItems<Entry>(
   client: DynamoDBDocumentClient,
@@ -40,7 +40,7 @@ export async function writeItems<Entry>(
   await Readable.from(inBatches(entries, BATCH_SIZE)).forEach(write, { concurrency: CONCURRENT_BATCHES });
 }
 
-/** So many entries at a time as one call takes. */
+/** Writes the entries of one call. */
 export async function* inBatches<Entry>(entries: Source<Entry>, size: number): AsyncGenerator<Entry[], undefined> {
   let batch: Entry[] = [];
   for await (const entry of entries) {
@@ -53,7 +53,7 @@ export async function* inBatches<Entry>(entries: Source<Entry>, size: number): A
   if (batch.length > 0) yield batch;
 }
 
-/** DynamoDB hands back what it was too busy for; that is tried again, ever more slowly. */
+/** DynamoDB returns unprocessed items; these are retried with backoff. */
 async function writeBatch(client: DynamoDBDocumentClient, tableName: string, items: readonly Item[]): Promise<void> {
   let requests: BatchWriteCommandInput['RequestItems'] = {
     [tableName]: items.map((Item) => ({ PutRequest: { Item } })),
@@ -64,5 +64,5 @@ async function writeBatch(client: DynamoDBDocumentClient, tableName: string, ite
     if (Object.keys(requests).length === 0) return;
     await sleep(Math.random() * Math.min(5_000, 50 * 2 ** attempt));
   }
-  throw new Error(`The table ${tableName} was too busy to take all entries.`);
+  throw new Error(`The table ${tableName} throttled, and did not accept all entries.`);
 }

@@ -34,7 +34,7 @@ export class PipelineAccess extends Stack {
 
   constructor(scope: Construct, id: string, stage: StageName) {
     // With the admin's own rights, and without a bootstrap.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     const synthesizer = new LegacyStackSynthesizer() as IStackSynthesizer;
     super(scope, id, {
       description: `What the pipeline of the pet store inventory service may do on ${stage}`,

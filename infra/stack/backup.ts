@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts';
 
 export type TableBackupProps = NonNullable<StageSettings['backup']> & { readonly tables: Tables };
 
-/** Beside point-in-time recovery, which goes with the account and the region: a copy elsewhere each night. */
+/** Nightly copies elsewhere. Point-in-time recovery alone is lost with the account or the region. */
 export class TableBackup extends Construct {
   constructor(scope: Construct, id: string, { copyTo, tables }: TableBackupProps) {
     super(scope, id);
@@ -21,6 +21,6 @@ export class TableBackup extends Construct {
     const resources = tables.all.map((table) => BackupResource.fromDynamoDbTable(table));
     const selection = plan.addSelection('Tables', { resources });
     const policy = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup';
-    acknowledge(selection, `IAM4[Policy::${policy}]`, 'The policy that AWS keeps for the one purpose of this role.');
+    acknowledge(selection, `IAM4[Policy::${policy}]`, "AWS's managed policy for the single purpose of this role.");
   }
 }

@@ -6,20 +6,20 @@ import { buildSync } from 'esbuild';
 
 export const functionsDirectory = join(import.meta.dirname, '../../functions');
 
-/** They call more than DynamoDB, and no request waits for them: they have the SDK as it is. */
+/** They call more than DynamoDB, outside of requests, so they use the original SDK. */
 const WITH_WHOLE_SDK: ReadonlySet<string> = new Set(['publish-stock-changes', 'sync-keys']);
 
 const part = (file: string): string => join(import.meta.dirname, 'minimal-dynamodb-client', file);
 
 /**
- * Folder of the ES modules of a package, some of which it exports in its index only. Any release may move or change
- * them, so package.json has one exact version of such a package.
+ * Directory of a package's ES modules, including unexported ones. Any release may move or change
+ * them, so package.json pins exact versions of such packages.
  */
 const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
 
 type Files = Readonly<Record<string, string>>;
 
-/** What the functions of requests have in the place of packages: of the SDK, the parts that they use. */
+/** Module aliases for the functions of requests: the parts of the SDK that they use. */
 const parts: Files = {
   '@aws-sdk/client-dynamodb': part('client-dynamodb.ts'),
   '@aws-sdk/client-dynamodb/dist-es': modulesOf('@aws-sdk/client-dynamodb'),
@@ -28,14 +28,14 @@ const parts: Files = {
   '@aws-sdk/core/client': part('core-client.ts'),
   '@smithy/core/client': part('core-client.ts'),
   '@smithy/core/dist-es': modulesOf('@smithy/core'),
-  // The SDK imports it on demand, and no function demands it: its own imports could not be bundled in line.
+  // The SDK imports it on demand, but no function needs it, and its own imports could not be bundled inline.
   '@smithy/core/event-streams': part('core-client.ts'),
   'node:stream/web': join(import.meta.dirname, 'web-streams-stub.ts'),
 };
 
 /**
- * What Lambda loads. A CommonJS bundle starts faster, but only an ES module can wait while it loads: for the function's
- * `initialize`, where it has one, before the first request. (`import` would read all of the bundle for its exports.)
+ * The module that Lambda loads. A CommonJS bundle starts faster, but only an ES module can await the function's
+ * `initialize`, if any, before the first request. (`import` would parse the whole bundle for its exports.)
  */
 const lambdaModule = `import { createRequire } from 'node:module';
 const { handler, initialize } = createRequire(import.meta.url)('./function.cjs');
@@ -44,11 +44,11 @@ export { handler };
 `;
 
 /**
- * Bundles modules in one pass, each into a folder of its name, as what starts fastest: `function.cjs` with its SDK, of
- * ES module sources and with only what a Lambda uses, and `index.mjs`. No Docker is involved. The source map of each is
- * beside its folder, `NAME.map`, and no part of the asset: another map makes no other hash.
+ * Bundles modules in one pass, each into a directory of its name, for a fast start: `function.cjs` with its SDK, from
+ * ES module sources and tree-shaken, and `index.mjs`. It needs no Docker. Each source map is
+ * next to the directory, as `NAME.map`, and not part of the asset, so it does not affect its hash.
  *
- * @param alias what they have in the place of packages
+ * @param alias module aliases
  */
 export function bundleInto(directory: string, files: Files, alias = parts): void {
   buildSync({
@@ -61,12 +61,12 @@ export function bundleInto(directory: string, files: Files, alias = parts): void
     legalComments: 'none',
     sourcemap: 'external',
     sourcesContent: false,
-    // An `import('node:http')` reads every export of it, and some of these load half of Node.
+    // An `import('node:http')` evaluates every export, some of which load large parts of Node.
     supported: { 'dynamic-import': false },
     alias: { ...alias },
-    // Looking for it loads Web Crypto, of which no part makes use: all have node:crypto.
+    // Detecting it loads Web Crypto, which is unused: all parts use node:crypto.
     define: { crypto: 'undefined' },
-    // Its paths are for types.
+    // Its paths are only for types.
     tsconfigRaw: {},
     entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
     outdir: directory,
@@ -79,7 +79,7 @@ export function bundleInto(directory: string, files: Files, alias = parts): void
   }
 }
 
-/** Names the sources by where they are, so that their map can lie anywhere. */
+/** Uses absolute paths of the sources, so the map can be anywhere. */
 function moveSourceMap(from: string, to: string): void {
   const map: { readonly sources: readonly string[] } = JSON.parse(readFileSync(from, 'utf8'));
   const sources = map.sources.map((source) => pathToFileURL(resolve(dirname(from), source)).href);
@@ -97,7 +97,7 @@ export const functionFiles = (): Record<string, string> =>
 
 let bundles: string | undefined;
 
-/** The bundle of a function. The first call makes all of them, for the life of the process: stages share them. */
+/** The bundle of a function. The first call bundles all of them once per process: stages share them. */
 export function bundleOf(name: string): string {
   bundles ??= makeBundles();
   return join(bundles, name);

@@ -14,24 +14,24 @@ import { Construct } from 'constructs';
 import { API_VERSION } from '../../shared/contract/operations.ts';
 import { type Domain, exportNames, type StageSettings } from '../stages.ts';
 
-/** The version segment that every base address ends in: the stage of the API, and its base path. */
+/** The version segment at the end of every base URL: the stage of the API, and its base path. */
 export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
 
-/** Base address of an API with a name of its own. */
+/** Base URL of an API with a custom domain. */
 export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSION_SEGMENT}`;
 
-/** Base address of the API, for the stacks beside its own. */
+/** Base URL of the API, for the other stacks. */
 export function baseUrlOf({ name, apiDomain }: StageSettings): string {
   return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
 }
 
-/** Origin of the reference page, for the stacks beside its own; or of a page kept elsewhere, if any. */
+/** Origin of the reference page, for the other stacks; or of a page hosted elsewhere, if any. */
 export function pageOriginOf({ name, page, pageDomain }: StageSettings): string | undefined {
   if (pageDomain) return `https://${pageDomain.name}`;
   return page ? Fn.importValue(exportNames.pageOrigin(name)) : undefined;
 }
 
-/** Leads a name of one's own to its target, where its zone is known. */
+/** Creates the DNS records of a custom domain, if its zone is known. */
 export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias: IAliasRecordTarget): void {
   if (!hostedZone) return;
   const attributes = { hostedZoneId: hostedZone.id, zoneName: hostedZone.name };
@@ -46,7 +46,7 @@ export interface ApiDomainProps {
   readonly restApi: RestApi;
 }
 
-/** A name of one's own for the API, with the version as its base path: the base address ends in it as well. */
+/** A custom domain of the API, with the version as its base path, as in the base URL. */
 export class ApiDomain extends Construct {
   constructor(scope: Construct, id: string, { domain, restApi }: ApiDomainProps) {
     super(scope, id);

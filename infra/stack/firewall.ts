@@ -11,25 +11,25 @@ import { ServiceLogs } from './service-logs.ts';
 export interface FirewallProps extends FirewallSettings {
   readonly stage: Stage;
   readonly logRetentionDays: LogRetentionDays;
-  /** What the largest Enterprise customer may send. */
+  /** Max rate of the largest Enterprise customer. */
   readonly maxEnterpriseLimits: Limits;
 }
 
-/** Customers at their limits that may share an address, unless the stage says otherwise. */
+/** Default number of customers at their limits that may share an IP address. */
 const CUSTOMERS_OF_ADDRESS = 2;
 
 /**
- * Rules of the AWS managed common rule set that only count. API clients are programs: some send no User-Agent. The
- * service itself refuses a body that is too large (413). `petId` takes queries above that rule's 2,048 bytes.
+ * Rules of AWS's managed common rule set in count mode. API clients are programs: some send no User-Agent. The
+ * service itself rejects oversized bodies (413). `petId` allows queries above that rule's 2,048 bytes.
  */
 const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING'];
 
-/** Where clients put keys, though only the first is looked at. The path and the query may hold one too. */
+/** Headers in which clients may send keys; only the first is used. Path and query may contain one too. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie'];
 
 /**
- * The firewall in front of the API: it refuses addresses that send more than any customer may, and what AWS knows for
- * an attack. API Gateway answers for it (WAF_FILTERED in gateway-responses.ts).
+ * The firewall in front of the API: it blocks IP addresses above any customer's limit, and known
+ * attacks. API Gateway returns its 403 (WAF_FILTERED in gateway-responses.ts).
  */
 export class Firewall extends Construct {
   /** Name of the web ACL in its metrics. */
@@ -55,10 +55,10 @@ export class Firewall extends Construct {
     this.#log(acl, logRetentionDays);
   }
 
-  /** What was refused, without what may have a key in it. */
+  /** Blocked requests, without the parts that may contain a key. */
   #log(acl: CfnWebACL, logRetentionDays: LogRetentionDays): void {
     const stack = Stack.of(this);
-    // WAF writes to groups with this prefix only.
+    // WAF requires this prefix of log groups.
     const logGroupName = `aws-waf-logs-${stack.stackName}`;
     const logs = new ServiceLogs(this, 'Logs', { logRetentionDays, logGroupName });
     const blocked = { Requirement: 'MEETS_ANY', Conditions: [{ ActionCondition: { Action: 'BLOCK' } }] };
@@ -72,7 +72,7 @@ export class Firewall extends Construct {
   }
 }
 
-/** Requests of one address in five minutes: all, or those of a statement. */
+/** Requests of one IP address in five minutes: all, or those that match a statement. */
 function rateRule(
   priority: number,
   name: string,
@@ -110,7 +110,7 @@ function managedRules(priority: number, name: string, counted: readonly string[]
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        // WAF has refused an empty list.
+        // WAF rejects an empty list.
         ...(counted.length > 0 && {
           ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
         }),
@@ -121,12 +121,12 @@ function managedRules(priority: number, name: string, counted: readonly string[]
   };
 }
 
-/** No samples of requests are kept: they would have the keys in them. */
+/** Request samples are off: they would contain keys. */
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false };
 }
 
-/** For a stage that is set to have none. */
+/** For a stage without a firewall. */
 export function acknowledgeNoFirewall(stage: Stage): void {
-  acknowledge(stage, 'APIG3', 'None by its settings: every request needs an API key, whose limits hold exactly.');
+  acknowledge(stage, 'APIG3', 'Disabled by the settings: every request needs an API key with exact limits.');
 }

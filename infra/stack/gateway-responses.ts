@@ -6,11 +6,11 @@ import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/respon
 
 interface ResponseDefinition {
   readonly code: ErrorCode;
-  /** Whether the authorizer has always run by then, so that its context has the limit of the key. */
+  /** Whether the authorizer has always run before, so its context has the limit of the key. */
   readonly afterAuthorizer: boolean;
-  /** Header values as API Gateway maps them: a literal has its own single quotes, a context value has none. */
+  /** Header values in API Gateway's mapping syntax: literals in single quotes, context values without. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the authorizer says which code it is. */
+  /** Whether the authorizer sets the code. */
   readonly codeFromContext?: boolean;
 }
 
@@ -20,8 +20,8 @@ const before = { afterAuthorizer: false };
 const after = { afterAuthorizer: true };
 
 /**
- * The answer for every type of error that API Gateway makes by itself. A type without an answer of its own would
- * revert to the stock body, so none is left out, the ones that this API cannot cause today included.
+ * The response for every type of error of API Gateway itself. A type without one would
+ * use AWS's default body, so all are listed, including those that this API cannot cause today.
  */
 const responses: Record<string, ResponseDefinition> = {
   ACCESS_DENIED: {
@@ -40,10 +40,10 @@ const responses: Record<string, ResponseDefinition> = {
   EXPIRED_TOKEN: { code: 'API_KEY_INVALID', ...before, headers: challenge },
   INTEGRATION_FAILURE: { code: 'BAD_GATEWAY', ...after },
   INTEGRATION_TIMEOUT: { code: 'GATEWAY_TIMEOUT', ...after },
-  // The usage plans do not know the key (any more), so neither do we.
+  // The usage plans do not know the key (any longer), so it is invalid.
   INVALID_API_KEY: { code: 'API_KEY_INVALID', ...after, headers: challenge },
   INVALID_SIGNATURE: { code: 'API_KEY_INVALID', ...before, headers: challenge },
-  // API Gateway's name for a path or method that no resource takes.
+  // API Gateway's name for a path or method without a resource.
   MISSING_AUTHENTICATION_TOKEN: { code: 'ROUTE_NOT_FOUND', ...before },
   QUOTA_EXCEEDED: { code: 'TOO_MANY_REQUESTS', ...after, headers: { 'Retry-After': 'context.authorizer.retryAfter' } },
   REQUEST_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', ...before },
@@ -60,9 +60,9 @@ const responses: Record<string, ResponseDefinition> = {
 };
 
 /**
- * Makes every error of the gateway itself an Error body with the limit headers.
+ * Gives every error of the gateway itself an Error body with the limit headers.
  *
- * @param page origin of the reference page, which each leads to
+ * @param page origin of the reference page, for the links
  */
 export function addGatewayResponses(restApi: RestApi, page: string | undefined): void {
   const fixed = Object.entries({ ...corsHeaders, ...securityHeaders }).map(([header, value]) => [
@@ -87,13 +87,13 @@ function bodyOf(code: ErrorCode): string {
   return JSON.stringify({ code, message, status });
 }
 
-/** A denied request's code and message come from the authorizer, which knows whether there was a key at all. */
+/** A denied request's code and message come from the authorizer, which knows whether a key was sent. */
 function bodyFromContext(): string {
   const { status } = errorCatalog.API_KEY_INVALID;
   return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
 }
 
-/** Before the authorizer has run no limit is known, and a mapping cannot compute a time. */
+/** Before the authorizer runs, no limit is known, and a mapping cannot compute a time. */
 function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
   const mappings = afterAuthorizer
     ? Object.entries(limitHeaders).map(([header, source]) => [header, `context.authorizer.${source}`])
@@ -101,7 +101,7 @@ function limitHeaderMappings(afterAuthorizer: boolean): Record<string, string> {
   return Object.fromEntries(mappings);
 }
 
-/** A header value that is always the same, as API Gateway wants it. */
+/** A literal header value in API Gateway's syntax. */
 function literal(value: string): string {
   return `'${value}'`;
 }

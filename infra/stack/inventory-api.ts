@@ -37,13 +37,13 @@ import { isStreaming, type OperationFunctions, timedOperation } from './operatio
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
 
-/** Resource that takes every path no other resource takes. */
+/** The resource of all paths without another resource. */
 const ANY_PATH = '{path+}';
 
-/** Share of the requests that X-Ray records. */
+/** Fraction of the requests that X-Ray samples. */
 const TRACED_SHARE = 0.01;
 
-/** How long a browser may remember what a preflight said: an hour. */
+/** How long a browser may cache a preflight: one hour. */
 const PREFLIGHT_SECONDS = 3_600;
 
 export interface InventoryApiProps extends StageSettings {
@@ -55,7 +55,7 @@ export interface InventoryApiProps extends StageSettings {
 /** The REST API: every method authorized and metered, every operation on its own function, the rest on the fallback. */
 export class InventoryApi extends Construct {
   readonly restApi: RestApi;
-  /** What its metrics know it by. */
+  /** The API's name in its metrics. */
   readonly name: string;
   readonly stageName = VERSION_SEGMENT;
   readonly accessLogs: ServiceLogs;
@@ -66,7 +66,7 @@ export class InventoryApi extends Construct {
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
-      // No identity source and no caching: every request reaches the authorizer, and is counted by it.
+      // No identity source and no caching: every request reaches the authorizer, which counts it.
       identitySources: [],
       resultsCacheTtl: Duration.seconds(0),
     });
@@ -96,7 +96,7 @@ export class InventoryApi extends Construct {
     this.#acknowledgeFindings(gatewayLogs);
   }
 
-  /** The method of an operation. @throws Error where there is none */
+  /** The method of an operation. @throws Error if there is none */
   methodOf(id: OperationId): Method {
     const { method, path } = operations[id];
     const found = this.restApi.methods.find(
@@ -106,14 +106,14 @@ export class InventoryApi extends Construct {
     return found;
   }
 
-  /** API Gateway would make this group itself, and keep it for ever. */
+  /** API Gateway would create this group itself, without an expiry. */
   #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
     deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
   }
 
-  /** X-Ray's own rule also records the first request of each second: with little traffic, that is most of them. */
+  /** X-Ray's default rule also samples the first request of each second: with little traffic, most of them. */
   #sampleTraces(): void {
     new CfnSamplingRule(this, 'Sampling', {
       samplingRule: {
@@ -145,7 +145,7 @@ export class InventoryApi extends Construct {
     for (const path of paths) this.#addPreflight(path);
   }
 
-  /** What a browser asks before a page may call the API: it sends no key, and is no request to the service. */
+  /** The preflight of a browser before a page calls the API: without a key, and not counted. */
   #addPreflight(path: string): void {
     const headers = {
       'Access-Control-Allow-Origin': corsHeaders['Access-Control-Allow-Origin'],
@@ -170,7 +170,7 @@ export class InventoryApi extends Construct {
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
-    const reason = 'A browser asks before it sends a key; every client gets the same answer.';
+    const reason = 'Preflights have no key; every client gets the same response.';
     acknowledge(method, 'APIG4', reason);
     acknowledge(method, 'COG4', reason);
   }
@@ -184,7 +184,7 @@ export class InventoryApi extends Construct {
     acknowledge(
       this.restApi,
       'APIG2',
-      'The functions validate: a gateway validator cannot name the field that is wrong in the Error body.',
+      'The functions validate: a gateway validator cannot name the invalid field in the Error body.',
     );
     if (!gatewayLogs) {
       const reason = "A developer's stage: it must not change the role that the other APIs of the region log with.";
@@ -194,14 +194,14 @@ export class InventoryApi extends Construct {
     acknowledge(
       this.restApi.node.findChild('CloudWatchRole'),
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      'The policy that AWS keeps for the one purpose of this role: API Gateway writing to CloudWatch Logs.',
+      "AWS's managed policy for the single purpose of this role: API Gateway writing to CloudWatch Logs.",
     );
   }
 }
 
 /**
- * Settings of all methods, and of the one that has metrics of its own (0.30 USD a month for each of five metrics while
- * there are requests). It repeats all settings: API Gateway would use its defaults for what is left out.
+ * Settings of all methods, and of the one with its own metrics (USD 0.30 per month for each of five metrics while
+ * there are requests). It repeats all settings: API Gateway would use its defaults for omitted ones.
  */
 function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {
@@ -214,7 +214,7 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
   return { ...settings, metricsEnabled: false, methodOptions };
 }
 
-/** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still takes TLS 1.0. */
+/** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still allows TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {
   const resource = restApi.node.findChild('Resource');
   if (!(resource instanceof CfnRestApi)) return;
@@ -222,13 +222,13 @@ function allowNoOldTls(restApi: RestApi): void {
   resource.endpointAccessMode = EndpointAccessMode.STRICT;
 }
 
-/** The construct renders "no identity source" as an empty one, which API Gateway has no meaning for. */
+/** The construct renders "no identity source" as an empty one, which API Gateway does not define. */
 function dropEmptyIdentitySource(authorizer: RequestAuthorizer): void {
   const resource = authorizer.node.findChild('Resource');
   if (resource instanceof CfnAuthorizer) resource.addPropertyDeletionOverride('IdentitySource');
 }
 
-/** One JSON line a request. Neither the path nor the key value: both may hold what must not be logged. */
+/** One JSON line per request, without path and key value: both may contain secrets. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
@@ -247,7 +247,7 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-/** @param streamedSeconds makes API Gateway pass the answer on as it comes, whatever its size, for as long as this */
+/** @param streamedSeconds makes API Gateway stream the response, of any size, for this long */
 function integration({ live }: ServiceFunction, streamedSeconds?: number): LambdaIntegration {
   const timeout = Duration.seconds(streamedSeconds ?? 29);
   const streaming = streamedSeconds !== undefined && { responseTransferMode: ResponseTransferMode.STREAM };

@@ -17,9 +17,9 @@ import { MonitoringMetrics } from './monitoring/metrics.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
-  /** Origin of the reference page, which errors and deprecated operations link to. */
+  /** Origin of the reference page, for links of errors and deprecated operations. */
   readonly pageOrigin: string | undefined;
-  /** Let functions switch at once, whatever `rollout` says. */
+  /** Shift traffic immediately, regardless of `rollout`. */
   readonly allAtOnce: boolean;
 }
 
@@ -46,7 +46,7 @@ export class InventoryStack extends Stack {
     const { stockStreamArn: streamArn } = tables;
     const stockEvents = streamArn ? new StockEvents(this, 'StockEvents', { ...settings, streamArn }) : undefined;
 
-    // The way back has none: it may be the cure for what a check fails on.
+    // None for a rollback, which may fix the cause of a failed check.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
     if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: checked });
     const monitored = { api, functions, keySync, stockEvents, tables, firewall };

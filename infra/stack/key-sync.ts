@@ -17,7 +17,7 @@ export interface KeySyncProps {
   readonly logRetentionDays: LogRetentionDays;
 }
 
-/** A store with 10,000 keys on 300 usage plans takes some 330 calls, at 4 a second. */
+/** A store with 10,000 keys on 300 usage plans requires about 330 calls, at 4 per second. */
 const TIMEOUT = Duration.minutes(5);
 
 /** Every call that changes keys or usage plans. */
@@ -36,8 +36,8 @@ const CHANGES = [
 ];
 
 /**
- * Brings the keys table and API Gateway's keys together: every five minutes, and soon after a change where the
- * account has a CloudTrail trail. The events go through a queue, so that many changes at once lead to one sync.
+ * Syncs the keys table and API Gateway's keys: every five minutes, and soon after a change if the
+ * account has a CloudTrail trail. The events go through a queue, so concurrent changes lead to one sync.
  */
 export class KeySync extends Construct {
   readonly sync: ServiceFunction;
@@ -47,9 +47,9 @@ export class KeySync extends Construct {
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
-      description: 'Brings the keys table and the keys of API Gateway together',
+      description: 'Syncs the keys table and the keys of API Gateway',
       timeout: TIMEOUT,
-      // It waits for API Gateway, day and night.
+      // It mostly waits for API Gateway.
       memorySize: 512,
       logRetentionDays,
       environment: {
@@ -61,7 +61,7 @@ export class KeySync extends Construct {
     });
     this.sync = sync;
     sync.live.addEventSource(
-      // Two at once is the fewest that SQS allows; the sync is safe beside itself.
+      // Two is the minimum of SQS; concurrent syncs are safe.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
     Grant.addToPrincipal({
@@ -73,12 +73,12 @@ export class KeySync extends Construct {
     this.#allowGateway(sync);
 
     new Rule(this, 'Schedule', {
-      description: 'Syncs the keys whatever was missed',
+      description: 'Syncs the keys at an interval',
       schedule: Schedule.rate(Duration.minutes(5)),
       targets: [new SqsQueue(queue)],
     });
     new Rule(this, 'Changes', {
-      description: 'Syncs the keys after a change of keys or usage plans, from the console for one',
+      description: 'Syncs the keys after a change of keys or usage plans, such as in the console',
       eventPattern: {
         source: ['aws.apigateway'],
         detailType: ['AWS API Call via CloudTrail'],
@@ -92,15 +92,15 @@ export class KeySync extends Construct {
     const queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // At least six times the function's timeout and the window, as Lambda asks for.
+      // At least six times the function's timeout plus the window, as Lambda recommends.
       visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
       retentionPeriod: Duration.hours(1),
     });
-    acknowledge(queue, 'SQS3', 'Every sync looks at all keys, so that the next makes up for one that failed.');
+    acknowledge(queue, 'SQS3', 'Every sync checks all keys, so the next one compensates for a failed one.');
     return queue;
   }
 
-  /** It may change what it applies: keys, their tags, and which plan they are on. */
+  /** Permissions for its changes: keys, their tags and their plans. */
   #allowGateway(sync: ServiceFunction): void {
     const { region, partition } = Stack.of(this);
     for (const [action, ...paths] of GATEWAY_PERMISSIONS) {
@@ -115,18 +115,18 @@ export class KeySync extends Construct {
       acknowledge(
         sync.role.node.findChild('DefaultPolicy'),
         `IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}]`,
-        'Admins make keys and usage plans at any time, so their ids cannot be named here.',
+        'Admins create keys and usage plans at any time, so their ids cannot be named here.',
       );
     }
   }
 }
 
-/** What it may do at which paths of API Gateway's own API. */
+/** Its actions and paths on API Gateway's control plane. */
 const GATEWAY_PERMISSIONS = [
   ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'],
   ['POST', '/apikeys', '/usageplans/*/keys'],
   ['PATCH', '/apikeys/*'],
-  // A tag is named by the whole ARN of its key, and that of a key which is being made is not known.
+  // A tag's path contains its key's ARN, which is unknown while the key is created.
   ['PUT', '/tags/*'],
   ['DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'],
 ] as const;

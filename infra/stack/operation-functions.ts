@@ -11,15 +11,15 @@ import { internalIdentifier } from './usage-plans.ts';
 type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 type FunctionName = OperationId | 'authorizer' | 'fallback';
 
-/** What sets a function apart from the others. */
+/** The settings of one function. */
 interface FunctionDefinition {
-  /** By default 15. `streaming`: it sends its answer as it comes, for as long as the stage lets a list take. */
+  /** Seconds, by default 15. `streaming`: it streams its response, up to the stage's max duration of a list. */
   readonly timeoutSeconds?: number | 'streaming';
-  /** The calls that it may make, and no other; a transaction needs the rights of the writes in it. */
+  /** Its permitted calls; a transaction requires the permissions of its writes. */
   readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
 }
 
-/** Each function by its name, which its file in the folder `functions` has in kebab-case. */
+/** Each function by its name, in kebab case that of its file in `functions`. */
 const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
   authorizer: { timeoutSeconds: 10, calls: { keys: ['UpdateItem'] } },
   listInventory: { timeoutSeconds: 'streaming', calls: { stock: ['Query', 'BatchGetItem'] } },
@@ -35,16 +35,16 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
 
 const described: Readonly<Record<FunctionName, { readonly purpose: string }>> = {
   ...operations,
-  authorizer: { purpose: 'Checks the API key of a request and counts it' },
-  fallback: { purpose: 'Answers 404 and 405 for what is no operation' },
+  authorizer: { purpose: 'Authenticates and counts requests' },
+  fallback: { purpose: 'Returns 404 and 405 for requests without an operation' },
 };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no other keys
 const functionNames = Object.keys(definitions) as FunctionName[];
 
 /**
- * What a list that is streamed leaves behind is collected early, so that memory stays flat: by default V8 lets it grow
- * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only where these are not given.
+ * Collects garbage of streamed lists early, so memory stays flat: by default V8 lets the heap grow
+ * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only if these are absent.
  */
 export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
@@ -58,24 +58,24 @@ export interface OperationFunctionsProps extends Pick<
 }
 
 /**
- * The operation whose time to answer is monitored, for 1.50 USD a month. A list takes as long as its reader; whatever
- * else is slow for long, updates are too.
+ * The operation whose latency is monitored, for USD 1.50 per month. A list takes as long as its client; causes of
+ * persistent latency elsewhere also affect updates.
  */
 export const timedOperation = 'updateInventory' satisfies OperationId;
 
-/** Whether a function sends its answer as it comes. */
+/** Whether a function streams its response. */
 export const isStreaming = (name: FunctionName): boolean => definitions[name].timeoutSeconds === 'streaming';
 
-/** The Lambda functions: the authorizer, one per operation, the fallback. Each may do only what it needs. */
+/** The Lambda functions: the authorizer, one per operation, the fallback. Each has minimal permissions. */
 export class OperationFunctions extends Construct {
   readonly byName: Readonly<Record<FunctionName, ServiceFunction>>;
 
-  /** Those that send their answers as they come. */
+  /** Those that stream their responses. */
   get streaming(): readonly ServiceFunction[] {
     return functionNames.filter(isStreaming).map((name) => this.byName[name]);
   }
 
-  /** Every function that a request may reach. */
+  /** Every function on the path of a request. */
   get all(): readonly ServiceFunction[] {
     return Object.values(this.byName);
   }
@@ -83,7 +83,7 @@ export class OperationFunctions extends Construct {
   constructor(scope: Construct, id: string, props: OperationFunctionsProps) {
     super(scope, id);
     const made = functionNames.map((name) => [name, this.#add(name, props)]);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each of the definitions
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each definition
     this.byName = Object.fromEntries(made) as Record<FunctionName, ServiceFunction>;
   }
 
@@ -111,7 +111,7 @@ export class OperationFunctions extends Construct {
     const used = tableNames.filter((table) => definitions[name].calls[table]);
     return {
       ...Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
-      // What refused requests are metered as, and those of keys just issued or moved.
+      // The usage plans of refused requests, and of keys just issued or moved.
       ...(name === 'authorizer' && {
         OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(Stack.of(this), 'Overflow'),
         INTERIM_USAGE_IDENTIFIER: internalIdentifier(Stack.of(this), 'Interim'),

@@ -16,8 +16,8 @@ import { stackProps } from './stack-props.ts';
 type File = readonly [path: string, file: PageFile];
 
 /**
- * The files of the reference page, put into the bucket of its site. It comes after the API, whose address is in them.
- * Files of earlier builds stay: a page that is open still loads them.
+ * The files of the reference page in the bucket of its site. Deployed after the API, whose URL they contain.
+ * Files of earlier builds stay, for pages that are still open.
  */
 export class ReferenceContent extends Stack {
   constructor(scope: Construct, id: string, settings: StageSettings) {
@@ -34,7 +34,7 @@ export class ReferenceContent extends Stack {
       destinationBucket: bucket,
       prune: false,
       logGroup,
-      // Its own grants would let it read whatever the CDK has ever uploaded, and delete.
+      // Its default grants would allow reading everything that the CDK has uploaded, and deleting.
       role: role.withoutPolicyUpdates(),
     };
 
@@ -49,15 +49,15 @@ export class ReferenceContent extends Stack {
       files.filter(([, { immutable }]) => !immutable),
       ([, file]) => file.contentType,
     );
-    // HTML comes last: no page leads to a file that is not there yet.
+    // HTML last, so no page links to a missing file.
     for (const [contentType, pages] of [...byType].toReversed()) {
       const [, subtype] = contentType.split(/\W/);
       const deployment = new BucketDeployment(this, `Pages-${subtype}`, {
         ...everyDeployment,
-        // The pages hold the address of the API, which is known when it is deployed.
+        // The pages contain the URL of the API, which is known only at deployment.
         sources: pages.map(([path, file]) => readable(Source.data(path, file.read().toString()), role)),
         cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
-        // The names of some say nothing of it.
+        // The extensions of some do not show it.
         contentType,
       });
       deployment.node.addDependency(before);
@@ -71,7 +71,7 @@ export class ReferenceContent extends Stack {
     const reasons = {
       [archives]: 'It reads the archives that the CDK uploads, whose names change with every release.',
       [`${bucketName}/*`]:
-        'It writes the files of the page, whose names change with every release. Nothing else is there.',
+        'It writes the files of the page, whose names change with every release. The bucket has no others.',
     };
     for (const [resource, reason] of Object.entries(reasons)) {
       const rule = `IAM5[Resource::arn:<AWS::Partition>:s3:::${resource}]`;
@@ -83,15 +83,15 @@ export class ReferenceContent extends Stack {
   }
 }
 
-/** What `aws s3 sync` needs of the bucket that it fills. */
+/** The permissions of `aws s3 sync` on its target bucket. */
 function allowFilling(bucket: IBucket, role: Role): void {
   role.addToPolicy(new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }));
   role.addToPolicy(new PolicyStatement({ actions: ['s3:PutObject'], resources: [bucket.arnForObjects('*')] }));
 }
 
 /**
- * The source, readable for the role. Any archive is: a policy that named this one would change with every release, and
- * take effect some seconds too late for it.
+ * The source, readable for the role, like any archive: a policy for only this one would change with every release, and
+ * take effect seconds too late.
  */
 function readable(source: ISource, role: Role): ISource {
   return {

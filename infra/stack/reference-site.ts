@@ -22,11 +22,11 @@ import { acknowledge } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
 import { stackProps } from './stack-props.ts';
 
-/** How long browsers are to insist on HTTPS: two years, as browsers ask of those who want to be on their lists. */
+/** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);
 
 /**
- * Where the reference page is: a private bucket behind CloudFront, empty until the page is put there. It comes before
+ * The site of the reference page: a private bucket behind CloudFront, empty until the page is deployed. It precedes
  * the API, whose deprecated operations link to it.
  */
 export class ReferenceSite extends Stack {
@@ -35,7 +35,7 @@ export class ReferenceSite extends Stack {
     super(scope, id, stackProps(settings, 'Site of the pet store API reference'));
 
     const bucket = privateBucket(this);
-    acknowledge(bucket, 'S1', 'CloudFront alone reads it, and what is in it is public.');
+    acknowledge(bucket, 'S1', 'Only CloudFront reads it, and its content is public.');
 
     const distribution = new Distribution(this, 'Distribution', {
       comment: `Pet store API reference (${name})`,
@@ -52,7 +52,7 @@ export class ReferenceSite extends Stack {
         viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
         compress: true,
       },
-      // What is not there is 403 for who may not list the bucket.
+      // Without permission to list the bucket, a missing file is 403.
       errorResponses: [
         { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/index.html', ttl: Duration.minutes(1) },
       ],
@@ -75,7 +75,7 @@ export class ReferenceSite extends Stack {
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName, exportName: exportNames.pageBucket(name) });
   }
 
-  /** The page itself names the API that it may call (see page-files.ts); this stack does not know its address yet. */
+  /** The page's own policy names its API (see page-files.ts); this stack does not know its URL yet. */
   #headers(stage: AnyStageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
     const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
     return new ResponseHeadersPolicy(this, 'Headers', {
@@ -98,7 +98,7 @@ export class ReferenceSite extends Stack {
   }
 }
 
-/** CloudFront has one of each name in an account; the CDK's own would be the same in every region. */
+/** Names are unique per account in CloudFront; the CDK's would be the same in every region. */
 const nameInAccount = (stage: AnyStageName): string => `${stage}-reference-${Aws.REGION}`;
 
 function privateBucket(scope: Construct): IBucket {
@@ -107,21 +107,21 @@ function privateBucket(scope: Construct): IBucket {
     encryption: BucketEncryption.S3_MANAGED,
     enforceSSL: true,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-    // All that is in it can be deployed again.
+    // Its content can be deployed again.
     removalPolicy: RemovalPolicy.DESTROY,
     autoDeleteObjects: true,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
   return bucket as IBucket;
 }
 
 function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
   const reasons = {
-    CFR1: 'The reference is for API users wherever they are.',
-    CFR2: 'Static files without input: a firewall would have nothing to look at.',
-    CFR3: 'Public files without secrets; the requests that matter are those to the API, which logs them.',
+    CFR1: 'The reference is for API users in all countries.',
+    CFR2: 'Static files without input: a firewall would have nothing to inspect.',
+    CFR3: 'Public files without secrets; the API logs the relevant requests.',
     ...(!hasOwnDomain && {
-      CFR4: "The certificate is CloudFront's own, which leaves the choice of the least TLS version to CloudFront; a domain of one's own would bring it.",
+      CFR4: "With CloudFront's default certificate, CloudFront chooses the min TLS version; a custom domain allows to set it.",
     }),
   };
   for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);

@@ -20,35 +20,35 @@ import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
 import { ServiceLogs } from './service-logs.ts';
 
-/** The alias that everything calls a function by: what it points to is what a release moves. */
+/** The alias for all invocations of a function. A release moves it to a new version. */
 const LIVE = 'live';
 
-/** With less, a cold start takes longer, and a list waits for its processor. */
+/** With less, cold starts are slower, and lists are limited by the CPU. */
 const MEMORY_MEGABYTES = 1_024;
 
 export interface ServiceFunctionProps {
-  /** File in the folder `functions`, without its ending. */
+  /** File in `functions`, without its extension. */
   readonly entry: string;
   readonly description: string;
   readonly timeout: Duration;
   readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
-  /** The most that run at once; by default what the account has left. */
+  /** Reserved concurrency; by default the unreserved concurrency of the account. */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** By default that of what requests run on. */
+  /** By default that of functions of requests. */
   readonly memorySize?: number;
-  /** By default its share of the requests that X-Ray records. */
+  /** By default traces are sampled as requests are. */
   readonly tracing?: Tracing;
 }
 
 /**
  * A Lambda function of the service: Node 24 on arm64, its bundle, its log group, a role that can only log and trace
- * there. It is called by its alias alone.
+ * there. It is invoked only by its alias.
  */
 export class ServiceFunction extends LambdaFunction {
-  /** What everything calls. */
+  /** The alias for all callers. */
   readonly live: IFunction;
-  /** The same, for CodeDeploy, which moves it to another version. */
+  /** The same alias, for CodeDeploy, which moves it to another version. */
   readonly alias: Alias;
   readonly logs: ServiceLogs;
 
@@ -75,27 +75,27 @@ export class ServiceFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       logGroup: logs,
-      // Lambda leaves lines that are JSON as they are, metrics in them too, and writes its own only about what failed.
+      // Lambda keeps JSON lines unchanged, including metrics, and adds its own lines only for failures.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       role,
-      // Older versions stay, for a release to go back to. The version of a release that was taken back goes: Lambda
-      // publishes the same code no second time, and the release could never be tried again.
+      // Older versions are retained for rollbacks. The version of a release that was rolled back is deleted: Lambda
+      // does not publish the same code twice, so the release could not be retried.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     this.logs = logs;
     this.alias = this.addAlias(LIVE);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only exactOptionalPropertyTypes sets them apart
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     this.live = this.alias as IFunction;
     acknowledgeTracing(role);
   }
 }
 
 /**
- * Gives a policy another logical id whenever its grants change. CloudFormation then adds the new policy before it
- * replaces the function, and takes the old one away when the release is over: the version that serves until then, and
- * again after a rollback, keeps what it may do.
+ * Gives a policy a new logical id whenever its grants change. CloudFormation then adds the new policy before it
+ * replaces the function, and deletes the old one after the release: the previous version, which serves until then and
+ * after a rollback, keeps its permissions.
  */
 function nameAfterGrants(policy: IConstruct): void {
   const resource = policy.node.defaultChild;

@@ -7,7 +7,7 @@ export interface ServiceLogsProps extends Pick<LogGroupProps, 'logGroupName'> {
   readonly logRetentionDays: LogRetentionDays;
 }
 
-/** A log group of the service, which keeps lines as long as the stage says. It has a name where AWS prescribes it. */
+/** A log group with the stage's retention. It has a name only if AWS prescribes one. */
 export class ServiceLogs extends LogGroup {
   constructor(scope: Construct, id: string, { logRetentionDays, ...props }: ServiceLogsProps) {
     super(scope, id, { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY, ...props });

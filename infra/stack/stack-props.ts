@@ -1,10 +1,10 @@
 import type { StackProps } from 'aws-cdk-lib';
 import type { StageSettings } from '../stages.ts';
 
-/** What the stacks of a stage have in common. CloudFormation puts the tags of a stack on all that it makes. */
+/** Common properties of a stage's stacks. CloudFormation adds a stack's tags to all its resources. */
 export const stackProps = ({ name, retainData }: StageSettings, what: string): StackProps => ({
   description: `${what} (${name})`,
   terminationProtection: retainData,
-  // Of cost allocation, once they are activated in the billing console.
+  // Cost allocation tags, once activated in the billing console.
   tags: { service: 'pet-store-inventory', stage: name },
 });

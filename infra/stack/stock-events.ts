@@ -9,19 +9,19 @@ import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface StockEventsProps {
-  /** Of the stock table, with old and new images. */
+  /** The stock table's stream, with old and new images. */
   readonly streamArn: string;
   readonly logRetentionDays: LogRetentionDays;
 }
 
 /**
- * Publishes each change of stock on a bus named after the stack (docs/events.md). A batch that fails comes again until
- * its records leave the stream after 24 hours, so that an outage of the bus loses nothing; what the bus refuses would
- * hold all changes behind it as long, so the function puts that on a queue.
+ * Publishes each change of stock on a bus named after the stack (docs/events.md). A failed batch is retried until
+ * its records expire after 24 hours, so an outage of the bus loses nothing. A change that the bus refuses would
+ * block later ones as long, so the function puts it on a queue.
  */
 export class StockEvents extends Construct {
   readonly publisher: ServiceFunction;
-  /** The changes that were not published. */
+  /** The unpublished changes. */
   readonly queue: Queue;
 
   constructor(scope: Construct, id: string, { streamArn, logRetentionDays }: StockEventsProps) {
@@ -32,14 +32,14 @@ export class StockEvents extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    acknowledge(this.queue, 'SQS3', 'It has the changes that failed already: an admin reads it, no function does.');
+    acknowledge(this.queue, 'SQS3', 'It holds failed changes for an admin; no function reads it.');
     const grantee = new ServiceFunction(this, 'Function', {
       entry: 'publish-stock-changes',
       description: 'Publishes changes of stock as events',
       timeout: Duration.minutes(1),
-      // It waits for EventBridge.
+      // It mostly waits for EventBridge.
       memorySize: 512,
-      // X-Ray would record the first batch of each second: with steady traffic that costs more than the events.
+      // X-Ray would trace one batch per second, which costs more than the events with steady traffic.
       tracing: Tracing.PASS_THROUGH,
       logRetentionDays,
       environment: { EVENT_BUS: bus.eventBusName, UNPUBLISHED_QUEUE_URL: this.queue.queueUrl },
@@ -54,7 +54,7 @@ export class StockEvents extends Construct {
     new EventSourceMapping(this, 'Stream', {
       target: grantee.live,
       eventSourceArn: streamArn,
-      // With the latest, what changes while Lambda begins to read would be missed.
+      // LATEST would miss changes while Lambda starts to read.
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
       bisectBatchOnError: true,

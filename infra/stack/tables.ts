@@ -22,13 +22,13 @@ const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER 
 const schemas: Readonly<Record<TableName, Schema>> = {
   /** Stock levels: one item per pet, in petId order. */
   stock: { partitionKey: string('storeId'), sortKey: number('petId') },
-  /** API keys with their limits and counters: one item per key, found by the handle of its tokens. */
+  /** API keys with their limits and counters: one item per key, by the handle of its tokens. */
   keys: { partitionKey: string('recordId'), timeToLiveAttribute: 'purgeAt' },
   /** Records of the pets: one item per pet. */
   pets: { partitionKey: number('petId') },
   /** Orders: one item each, in the order of their ids. */
   orders: { partitionKey: string('storeId'), sortKey: number('orderId') },
-  /** Updates with an Idempotency-Key and their answers, for a day. */
+  /** Idempotency records: updates with an Idempotency-Key and their responses, for a day. */
   requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'ttl' },
   /** Who changed a key: one item per change, by the key's record and its revision, for 400 days. */
   history: {
@@ -38,7 +38,7 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   },
 };
 
-/** The DynamoDB tables. Another logical id would leave one behind and make an empty one (tables.test.ts). */
+/** The DynamoDB tables. A changed logical id would create an empty table (tables.test.ts). */
 export class Tables extends Construct {
   readonly #tables: Readonly<Record<TableName, Table>>;
 
@@ -53,7 +53,7 @@ export class Tables extends Construct {
         encryption: TableEncryption.AWS_MANAGED,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: retainData,
-        // Switched on and off without another table.
+        // Can change without replacing the table.
         ...(name === 'stock' && stockEvents && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
         removalPolicy: retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       }),
@@ -74,7 +74,7 @@ export class Tables extends Construct {
     return this.#tables[name].tableArn;
   }
 
-  /** Of the stock's stream; undefined where the stage has no events. */
+  /** The stock table's stream; undefined if the stage has no events. */
   get stockStreamArn(): string | undefined {
     return this.#tables.stock.tableStreamArn;
   }

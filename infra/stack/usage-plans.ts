@@ -8,34 +8,34 @@ import { type Limits, usagePlanLimits, planIds, plans } from '../../shared/keys/
 import type { ThrottleSettings } from '../stages.ts';
 
 /**
- * What a usage plan lets each key send of bulks (`PATCH /inventory`): requests a second, and bucket size. All stock is
- * one partition of DynamoDB, and no key may take all of what bulks may write.
+ * Throttle per key for batch updates (`PATCH /inventory`): requests per second, and bucket size. All stock is
+ * one partition of DynamoDB, and no key may use all of its write throughput.
  */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
- * Refused bulks, of all keys together, that reach their function for an exact answer: requests a second, and bucket
- * size. The function is reserved to few at once, so more of them would keep out the bulks that are admitted.
+ * Refused batch updates of all keys that reach their function for an exact response: requests per second, and bucket
+ * size. The function has little reserved concurrency, so more of them would block admitted batch updates.
  */
 export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;
-  /** Of a method of the stage: a key with limits of its own may send as many requests as that. */
+  /** Throttle of a method of the stage: the max rate of a key with its own limits. */
   readonly throttle: ThrottleSettings;
-  /** The method that takes bulks, of which each key has its share. */
+  /** The method of batch updates, with a throttle per key. */
   readonly batchMethod: Method;
 }
 
 /**
- * Plans that no customer is on. Overflow meters refused requests. Interim meters the requests of keys that were just
- * issued or moved, until API Gateway knows the change everywhere.
+ * Internal plans. Overflow meters refused requests. Interim meters the requests of keys that were just
+ * issued or moved, until the change has propagated in API Gateway.
  */
 type InternalPlan = 'Overflow' | 'Interim';
 
 /**
- * One usage plan per plan of the catalog, and the internal ones. Overflow is one bucket for all keys: were it
- * narrower than the stage, a key that floods it would take the exact answers from all others.
+ * One usage plan per plan of the catalog, and the internal ones. Overflow is one bucket for all keys: if it were
+ * narrower than the stage, a key that floods it would prevent exact responses to all others.
  */
 export class UsagePlans extends Construct {
   #previous: UsagePlan | undefined;
@@ -57,7 +57,7 @@ export class UsagePlans extends Construct {
     plan.addApiKey(
       new ApiKey(this, `${title}Key`, {
         value: internalIdentifier(Stack.of(this), title),
-        description: `Meters requests on the ${title} plan. It opens nothing: no request is authenticated by it.`,
+        description: `Meters requests on the ${title} plan. It grants no access: no request is authenticated by it.`,
       }),
     );
   }
@@ -67,7 +67,7 @@ export class UsagePlans extends Construct {
     const throttle = [{ method: batchMethod, throttle: title === 'Overflow' ? overflowBatchThrottle : batchThrottle }];
     const plan = new UsagePlan(this, title, { name, apiStages: [{ stage, throttle }], ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
-    // API Gateway takes few changes of plans at a time, and puts one key on a plan at a time.
+    // API Gateway allows few concurrent changes of plans, and adds one key to a plan at a time.
     if (this.#previous) plan.node.addDependency(this.#previous);
     this.#previous = plan;
     return plan;
@@ -75,7 +75,7 @@ export class UsagePlans extends Construct {
 }
 
 /**
- * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer refuses 64 hex digits
+ * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer denies 64 hex digits
  * as a token.
  */
 export function internalIdentifier(stack: Stack, plan: InternalPlan): string {

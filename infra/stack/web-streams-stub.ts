@@ -1,2 +1,2 @@
-/** Replaces `node:stream/web` in the bundles: middy only asks whether a body is a web stream; none of ours is. */
+/** Replaces `node:stream/web` in the bundles: middy only checks whether a body is a web stream; none of ours is. */
 export const ReadableStream = WeakSet;

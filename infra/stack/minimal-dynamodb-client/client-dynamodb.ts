@@ -12,7 +12,7 @@ import { Connections } from './connections.ts';
 
 export { ConditionalCheckFailedException, DynamoDBServiceException, TransactionCanceledException };
 
-/** What a command of `@aws-sdk/lib-dynamodb` is made around. */
+/** The base of a command of `@aws-sdk/lib-dynamodb`. */
 const commandOf = (operation: string) =>
   class {
     readonly operation = operation;
@@ -24,20 +24,20 @@ export const QueryCommand = commandOf('Query');
 export const UpdateItemCommand = commandOf('UpdateItem');
 export const TransactWriteItemsCommand = commandOf('TransactWriteItems');
 
-/** The JSON of an answer. What is wrong has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
+/** The JSON of a response. An error has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
 interface Data {
   readonly __type?: string;
   readonly message?: string;
   readonly Message?: string;
 }
 
-/** The exceptions that are more than a name. */
+/** The exceptions with details beyond a name. */
 const modeled = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
 
 /**
- * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: the protocol (AWS JSON
- * 1.0) is all that is ours. It finds region, endpoint and credentials in the variables of the stack's functions,
- * repeats no call, and has no binary values. It leaves it to TLS that an answer is whole, without a check of CRC32.
+ * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: only the protocol (JSON
+ * 1.0) is ours. It reads region, endpoint and credentials from the environment variables of the stack's functions,
+ * does not retry, and has no binary values. TLS ensures the integrity of responses, without a CRC32 check.
  */
 export class DynamoDBClient {
   readonly #endpoint: URL;
@@ -46,9 +46,9 @@ export class DynamoDBClient {
   readonly #handler: NodeHttpHandler;
 
   constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
-    if (maxAttempts !== 1) throw new Error('This client repeats no call: set maxAttempts to 1');
+    if (maxAttempts !== 1) throw new Error('This client does not retry: set maxAttempts to 1');
     const { AWS_REGION: region = '', URL_SUFFIX = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
-    // Like the SDK, so that emulators of AWS, which set the general one, can run the functions.
+    // As in the SDK: emulators of AWS set the general variable.
     const endpoint = AWS_ENDPOINT_URL_DYNAMODB ?? AWS_ENDPOINT_URL;
     this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${URL_SUFFIX}`);
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
@@ -57,7 +57,7 @@ export class DynamoDBClient {
     this.#handler = new NodeHttpHandler({ ...requestHandler, httpAgent: agent, httpsAgent: agent });
   }
 
-  /** Makes one call. @throws DynamoDBServiceException, or what the connection failed with */
+  /** Makes one call. @throws DynamoDBServiceException, or the error of the connection */
   async call(operation: string, input: object): Promise<Data> {
     const body = JSON.stringify(input, refuseBinary);
     const { protocol, hostname, host, port, pathname: path } = this.#endpoint;
@@ -89,7 +89,7 @@ function refuseBinary(this: Readonly<Record<string, unknown>>, name: string, val
   return value;
 }
 
-/** The JSON of an answer; undefined where something in between has answered in its own way. */
+/** The JSON of a response; undefined for a proxy's response in another format. */
 function parse(text: string): Data | undefined {
   try {
     return JSON.parse(text);
@@ -102,7 +102,7 @@ function exceptionOf(status: number, data: Data = {}) {
   const { __type = 'UnknownError', Message = `HTTP status ${status}`, message = Message, ...rest } = data;
   const name = __type.replace(/^.*#/, '');
   const options = { ...rest, message, $metadata: { httpStatusCode: status } };
-  // What answers without a reason may have carried the call out.
+  // An error without a reason may have been applied.
   const $fault = status >= 400 && status < 500 ? 'client' : 'server';
   const Modeled = modeled.get(name);
   const exception = Modeled ? new Modeled(options) : new DynamoDBServiceException({ ...options, name, $fault });

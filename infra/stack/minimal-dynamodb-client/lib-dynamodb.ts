@@ -10,7 +10,7 @@ export { UpdateCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/UpdateComm
 
 type KeyNodes = Parameters<typeof marshallInput>[1];
 
-/** A command of `@aws-sdk/lib-dynamodb`, which knows where its input and output have values. */
+/** A command of `@aws-sdk/lib-dynamodb`, with the paths of values in its input and output. */
 interface DocumentCommand {
   readonly clientCommand: { readonly operation: string };
   readonly input: object;
@@ -18,7 +18,7 @@ interface DocumentCommand {
   readonly outputKeyNodes: KeyNodes;
 }
 
-/** Its client, around ours. AWS's code marshals the values. */
+/** Its document client, around ours. AWS's code marshals the values. */
 export const DynamoDBDocumentClient = {
   from: (client: DynamoDBClient, { unmarshallOptions }: TranslateConfig) => ({
     async send({ clientCommand, input, inputKeyNodes, outputKeyNodes }: DocumentCommand): Promise<object> {

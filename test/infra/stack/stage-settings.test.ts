@@ -34,12 +34,12 @@ const topic = (name: string) => ({ Ref: expect.stringMatching(`^MonitoringAlarms
 const noOne = { emails: [], topicArns: [] };
 
 test.each<[settings: Partial<StageSettings>, message: string]>([
-  [{ throttle: { requestsPerSecond: 799, burst: 5_000 } }, 'throttle.requestsPerSecond must be 800 at least'],
-  [{ maxEnterpriseLimits: { perMinute: 48_001, perDay: 1 } }, 'must be 48000 at most'],
-  [{ alarms: true, alarmTargets: noOne }, "or write 'nobody'"],
-  [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or write 'nobody'"],
-  [{ alarms: true, gatewayLogs: false }, 'alarms: true needs gatewayLogs: true'],
-  [{ firewall: { requestsWithoutKey: 1, requestsPerAddress: 287_999 } }, 'requestsPerAddress must be 288000 at least'],
+  [{ throttle: { requestsPerSecond: 799, burst: 5_000 } }, 'throttle.requestsPerSecond must be at least 800'],
+  [{ maxEnterpriseLimits: { perMinute: 48_001, perDay: 1 } }, 'must be at most 48000'],
+  [{ alarms: true, alarmTargets: noOne }, "or set 'nobody'"],
+  [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or set 'nobody'"],
+  [{ alarms: true, gatewayLogs: false }, 'alarms: true requires gatewayLogs: true'],
+  [{ firewall: { requestsWithoutKey: 1, requestsPerAddress: 287_999 } }, 'requestsPerAddress must be at least 288000'],
   [{ rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
     { petDeprecation: { ...stages.staging.petDeprecation, sunsetAt: 'later' } },
@@ -55,7 +55,7 @@ test.each([...Object.values(stages), everything])('The settings of $name are not
 
 test('Production is not deployed before it names the recipients of its alarms; a synthesis warns', () => {
   const { production, staging } = stages;
-  const sentence = /^The alarms of production have no recipients: set alarmTargets .* 'nobody' there$/;
+  const sentence = /^The alarms of production have no recipients: set alarmTargets .* to 'nobody'$/;
   const warnings = stacksOf('production').flatMap(({ messages }) => messages.map(({ entry }) => entry.data));
 
   expect(missingAlarmTargets(production)).toMatch(sentence);
