@@ -15,17 +15,17 @@ import { acknowledge } from '../stack/acknowledge.ts';
 import { stackNameOf, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
-/** What GitHub's tokens for AWS are made out to. */
+/** The audience of GitHub's tokens for AWS. */
 const AUDIENCE = 'sts.amazonaws.com';
 
-/** Tokens have these numbers where a repository was created or renamed since 15 July 2026, and else the names alone. */
+/** Tokens have these numbers if a repository was created or renamed since July 15, 2026, else only the names. */
 const REPOSITORY = String.raw`[\w.-]+@\d+/[\w.-]+@\d+`;
 const HOW = String.raw`gh api repos/OWNER/NAME --jq '"\(.owner.login)@\(.owner.id)/\(.name)@\(.id)"' prints it`;
 
 /**
- * What the pipeline may do in the account of a stage, deployed by an admin: GitHub's tokens instead of stored keys, and
- * a role for the deploys to that stage, by its bootstrap. Production has one for pull requests too, which only reads.
- * Which job gets which role is for GitHub to say: it signs the kind of event or the environment into the token.
+ * The pipeline's permissions in a stage's account, deployed by an admin: GitHub's tokens instead of stored keys, and
+ * a role for deployments to that stage, by its bootstrap. Production also has a read-only one for pull requests.
+ * GitHub decides which job gets which role: it signs the event type or the environment into the token.
  */
 export class PipelineAccess extends Stack {
   /** With their numbers, and without. */
@@ -33,7 +33,7 @@ export class PipelineAccess extends Stack {
   readonly #providerArn: string;
 
   constructor(scope: Construct, id: string, stage: StageName) {
-    // With the admin's own rights, and without a bootstrap.
+    // With the admin's own permissions, and without a bootstrap.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     const synthesizer = new LegacyStackSynthesizer() as IStackSynthesizer;
     super(scope, id, {
@@ -59,7 +59,7 @@ export class PipelineAccess extends Stack {
     ]);
   }
 
-  /** An account has one provider for an issuer; another stack, or a hand, may have made it. */
+  /** An account has one provider per issuer; another stack, or an admin, may have created it. */
   #provider(): string {
     const hasProvider = new CfnParameter(this, 'HasProvider', {
       description: `Whether the account has the OIDC provider ${ISSUER} already`,
@@ -71,13 +71,13 @@ export class PipelineAccess extends Stack {
     });
     const provider = new CfnOIDCProvider(this, 'Provider', { url: `https://${ISSUER}`, clientIdList: [AUDIENCE] });
     provider.cfnOptions.condition = isMissing;
-    // What else trusts it goes on when this stack goes.
+    // Other roles that trust it keep working when this stack is deleted.
     provider.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const existing = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${ISSUER}`;
     return Fn.conditionIf(isMissing.logicalId, provider.ref, existing).toString();
   }
 
-  /** @param subject what GitHub says about the job, after the repository */
+  /** @param subject GitHub's claim about the job, after the repository */
   #role(id: string, subject: string, description: string, statements: PolicyStatement[]): void {
     const subjects = this.#repositories.map((repository) => `repo:${repository}:${subject}`);
     const conditions = { StringEquals: { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: subjects } };
@@ -89,8 +89,8 @@ export class PipelineAccess extends Stack {
   }
 
   /**
-   * The roles that `cdk bootstrap` has made in this account and region do the work. What is deployed is compared with
-   * what is to be, and a roll-back stops a deploy that is under way.
+   * The roles of `cdk bootstrap` in this account and region deploy. The deployed stack is compared with
+   * the new one, and a rollback stops a deployment in progress.
    */
   #deploy(stage: StageName): PolicyStatement[] {
     const { qualifier } = stages[stage];
@@ -116,7 +116,7 @@ export class PipelineAccess extends Stack {
       allow(['apigateway:POST'], ['/apikeys', '/usageplans/*/keys'].map(gateway)),
       allow(['apigateway:PATCH', 'apigateway:DELETE'], [gateway('/apikeys/*')]),
       allow(['apigateway:PUT', 'apigateway:POST', 'apigateway:DELETE'], [gateway('/tags/*')]),
-      // PutItem: release 1.0.0 makes keys with it, and may be deployed again.
+      // PutItem: release 1.0.0 creates keys with it, and may be deployed again.
       allow(
         ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:Scan'],
         [this.#arn('dynamodb', `table/${stackNameOf(stage)}-TablesKeys*`)],
@@ -134,19 +134,18 @@ export class PipelineAccess extends Stack {
   }
 }
 
-/** The ARN of something in API Gateway, which names no account. */
+/** The ARN of an API Gateway resource, which names no account. */
 const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::${path}`;
 
 const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
 
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-/** As cdk-nag writes what only the deploy knows. */
+/** cdk-nag's notation of values that are known only at deployment. */
 const PSEUDO_PARAMETERS = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };
 
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
-  const reason =
-    'AWS ends these names with a part of its own when it makes them; the settings of an account have none.';
+  const reason = 'AWS adds a random suffix to these names when it creates them; the settings of an account have none.';
   const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
   for (const resource of new Set(wildcards)) {
     const shown = Object.entries(PSEUDO_PARAMETERS).reduce(

@@ -57,7 +57,7 @@ export class TestBrowser {
 }
 
 async function launch(directory: string): Promise<Browser> {
-  // As on AWS Lambda, it unpacks the libraries as well.
+  // As on AWS Lambda, it also unpacks the libraries.
   const env = { ...process.env, TMPDIR: directory, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
   const args = ['--input-type=module', '--eval', unpack];
   const { stdout: executablePath } = await promisify(execFile)(process.execPath, args, { cwd: root, env });

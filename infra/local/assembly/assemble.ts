@@ -8,14 +8,14 @@ import { HostError, writeNotice } from '../host-error.ts';
 
 const projectRoot = join(import.meta.dirname, '../../..');
 
-/** Of the assembly that the last start made. What `npm ci` installs anew takes it along. */
+/** Cache of the last start's assembly. `npm ci` deletes it. */
 const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
 
 /**
- * Puts the service's cloud assembly into a folder: that of an earlier start where no source has changed since, else a
+ * Writes the service's cloud assembly to a directory: that of an earlier start if no source has changed since, else a
  * new one.
  *
- * @throws HostError where the CDK app fails
+ * @throws HostError if the CDK app fails
  */
 export async function assemble(directory: string): Promise<void> {
   const cached = join(cacheDirectory, sourceHash(projectRoot));
@@ -30,35 +30,35 @@ export async function assemble(directory: string): Promise<void> {
 }
 
 async function synthesize(directory: string): Promise<void> {
-  // What the CDK app would take from the environment must not get into what is kept.
+  // The environment must not affect the cached assembly.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
   const synthesizer = join(import.meta.dirname, 'synthesize.ts');
   const child = spawn(process.execPath, [synthesizer, directory], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const kill = (): void => void child.kill();
-  // For a host that is stopped meanwhile.
+  // For a server that is stopped meanwhile.
   process.once('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit');
   process.off('exit', kill);
   if (exitCode !== 0) throw new HostError('The service cannot be synthesized');
 }
 
-/** Keeps an assembly for the next start, whole or not at all, and no other one. */
+/** Caches an assembly atomically for the next start, and deletes others. */
 function keep(directory: string, cached: string): void {
   const unfinished = `${cached}.${process.pid}`;
   mkdirSync(cacheDirectory, { recursive: true });
   cpSync(directory, unfinished, { recursive: true });
-  // Another host may have been quicker.
+  // Another server may have been faster.
   if (existsSync(cached)) rmSync(unfinished, { recursive: true });
   else renameSync(unfinished, cached);
   const kept = readdirSync(cacheDirectory).map((name) => join(cacheDirectory, name));
   for (const path of kept.filter((each) => each !== cached)) rmSync(path, { recursive: true, force: true });
 }
 
-/** What a cloud assembly is made from, beside the packages that the lock file names. */
+/** The sources of a cloud assembly, in addition to the packages in the lock file. */
 const DIRECTORIES = ['functions', 'infra', 'shared'];
 const FILES = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-/** A hash over all that the assembly of a project depends on: its sources, its packages, the version of Node.js. */
+/** A hash of all inputs of an assembly: sources, packages, the version of Node.js. */
 export function sourceHash(root: string): string {
   const hash = createHash('sha256').update(process.version);
   for (const path of [...FILES, ...DIRECTORIES.flatMap((directory) => filesIn(root, directory))]) {
@@ -68,7 +68,7 @@ export function sourceHash(root: string): string {
   return hash.digest('hex');
 }
 
-/** Paths of the files below a folder, in an order of their own, without what others have installed or built there. */
+/** Sorted paths of the files below a directory, without installed or built ones. */
 function filesIn(root: string, directory: string): string[] {
   const entries = readdirSync(join(root, directory), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import { stackNameOf, type StageName } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
 
-/** The stage whose stack the local host runs. */
+/** The stage whose stack the local server runs. */
 const LOCAL_STAGE: StageName = 'staging';
 
-/** What stacks and their asset manifests have among the artifacts of an assembly. */
+/** Stacks and their asset manifests among the artifacts of an assembly. */
 const propertiesSchema = v.partial(v.object({ stackName: v.string(), templateFile: v.string(), file: v.string() }));
 
 const manifestSchema = v.object({
@@ -24,7 +24,7 @@ const assetManifestSchema = v.object({
   ),
 });
 
-/** A synthesized stack: its name, its template, and the folder behind each key of the asset bucket. */
+/** A synthesized stack: its name, its template, and the directory of each key in the asset bucket. */
 export interface SynthesizedStack {
   readonly name: string;
   readonly template: unknown;
@@ -32,9 +32,9 @@ export interface SynthesizedStack {
 }
 
 /**
- * Reads the service from a cloud assembly, as it is deployed to a stage; by default the one that the local host runs.
+ * Reads the service of a stage from a cloud assembly, by default the stage of the local server.
  *
- * @throws HostError where the assembly has no such stack
+ * @throws HostError if the assembly has no such stack
  */
 export function readAssembly(directory: string, stage: StageName = LOCAL_STAGE): SynthesizedStack {
   const stageDirectory = join(directory, `assembly-${stage}`);

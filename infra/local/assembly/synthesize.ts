@@ -6,9 +6,9 @@ import { bundleOf, functionFiles } from '../../stack/bundle.ts';
 import { stages } from '../../stages.ts';
 
 /**
- * Synthesizes the service as it is deployed to staging. A process of its own: the CDK takes more memory than all the
- * rest of the host, and only its end gives that back. Its argument is the folder where the cloud assembly goes, and the
- * source maps beside the assets, where the bundles look for them.
+ * Synthesizes the service as deployed to staging, in a separate process: the CDK uses more memory than the
+ * rest of the server, and only an exit frees it. The argument is the directory of the cloud assembly and the
+ * source maps, next to the assets, where the bundles reference them.
  */
 const [, , outdir = ''] = argv;
 createApp([stages.staging], { outdir, referencePage: false }).synth();

@@ -3,40 +3,40 @@ import { Router } from '../gateway/router.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import { badRequest, ControlPlaneError, operations } from './operations.ts';
 
-/** A call of API Gateway's API, as it comes over the network. */
+/** A raw call of API Gateway's API. */
 export interface ControlPlaneCall {
   readonly method: string;
   /** With the query. */
   readonly path: string;
   readonly authorization: string | undefined;
-  /** JSON text, empty where there is none; undefined where it was too long to be read. */
+  /** JSON text, empty if there is none; undefined if it was too long. */
   readonly body: string | undefined;
 }
 
 export interface ControlPlaneResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; empty where there is none. */
+  /** JSON text; empty if there is none. */
   readonly body: string;
 }
 
 export type ControlPlane = (call: ControlPlaneCall) => Promise<ControlPlaneResponse>;
 
-/** The status of a success, by its method. */
+/** The status of a successful call, by its method. */
 const statuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
 
-/** What the paths of API Gateway's API begin with, the operations that the host does not know included. */
+/** First path segments of API Gateway's API, including unsupported operations. */
 const collections = new Set(['account', 'apikeys', 'domainnames', 'restapis', 'tags', 'usageplans', 'vpclinks']);
 
-/** Whether a path is one of API Gateway's API. */
+/** Whether a path belongs to API Gateway's API. */
 export function isControlPlanePath(path: string): boolean {
   return collections.has(path.split('/', 2)[1] ?? '');
 }
 
 /**
- * API Gateway's own API, as far as API keys, their tags and the keys of usage plans go.
+ * API Gateway's own API, limited to API keys, their tags and the keys of usage plans.
  *
- * @param changed called after every change, as CloudTrail reports it on AWS
+ * @param changed called after every change, like CloudTrail on AWS
  */
 export function createControlPlane(records: GatewayRecords, changed: () => void): ControlPlane {
   return async (call) => {
@@ -50,7 +50,7 @@ export function createControlPlane(records: GatewayRecords, changed: () => void)
       return respond(ofTags ? 204 : (statuses[call.method] ?? 200), result);
     } catch (error) {
       if (error instanceof ControlPlaneError) return respond(error.status, { message: error.message }, error.type);
-      // A fault of the host, such as a disk that is full.
+      // A fault of the server, such as a full disk.
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
       return respond(500, { message: 'Internal server error' }, 'InternalFailure');
     }
@@ -64,9 +64,9 @@ const router = new Router(
   }),
 );
 
-/** @returns the body of the answer; undefined: none @throws ControlPlaneError */
+/** @returns the body of the response; undefined: none @throws ControlPlaneError */
 function carryOut({ method, path, authorization, body }: ControlPlaneCall, records: GatewayRecords): unknown {
-  // The signature is not checked: any credentials will do.
+  // The signature is not checked: any credentials are accepted.
   if (!authorization?.startsWith('AWS4-')) {
     throw new ControlPlaneError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
   }
@@ -78,7 +78,7 @@ function carryOut({ method, path, authorization, body }: ControlPlaneCall, recor
     return match.target({ records, id: decoded(id), memberId, query: new URLSearchParams(query), body });
   }
   const known = Object.keys(operations).join(', ');
-  const message = `This host does not answer ${method} ${route}. Of API Gateway's operations it knows: ${known}`;
+  const message = `This server does not support ${method} ${route}. Supported operations of API Gateway: ${known}`;
   throw new ControlPlaneError(404, 'UnknownOperationException', message);
 }
 
@@ -86,7 +86,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw badRequest(`${part} is not a part of a URL`);
+    throw badRequest(`${part} is not a valid part of a URL`);
   }
 }
 

@@ -8,10 +8,10 @@ import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
 import { makeDirectory, stateFile, unusable } from '../data-directory.ts';
 import { writeNotice } from '../host-error.ts';
 
-/** How long counts may wait until they are written: what a host that is killed loses at most. */
+/** Max delay of writing counts, which a killed server loses. */
 const SAVE_DELAY_MS = 1_000;
 
-/** For so many days usage is kept. */
+/** Retention of usage, in days. */
 export const USAGE_DAYS = 90;
 
 const text = v.string();
@@ -28,46 +28,46 @@ const apiKeySchema = v.object({
   tags: tagsSchema,
 });
 
-/** An API key of the gateway. What meters a request is its value. */
+/** An API key of the gateway. Requests are metered by its value. */
 export type ApiKey = v.InferOutput<typeof apiKeySchema>;
 
-/** A stage of an API that a usage plan is for. */
+/** A stage of an API in a usage plan. */
 export interface ApiStage {
   readonly apiId: string;
   readonly stage: string;
 }
 
-/** A usage plan, as the template has it. */
+/** A usage plan of the template. */
 export interface UsagePlan {
   readonly id: string;
   readonly name: string;
   readonly apiStages: readonly ApiStage[];
-  /** A token bucket per key: requests a second, and size of the bucket. */
+  /** A token bucket per key: requests per second, and bucket size. */
   readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number } | undefined;
-  /** Requests that a key may make in a UTC day. */
+  /** Max requests of a key per UTC day. */
   readonly quota?: { readonly limit: number } | undefined;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The records in a file: all but what the template has. */
+/** The stored records, without those of the template. */
 const contentSchema = v.object({
   apiKeys: v.array(apiKeySchema),
-  /** The plan of a key, by their ids. */
+  /** The plan of each key, by their ids. */
   planOfKey: v.array(v.tuple([text, text])),
-  /** Requests by `PLAN/KEY/DAY`, of UTC days. */
+  /** Requests by `PLAN/KEY/DAY`, per UTC day. */
   usage: v.array(v.tuple([text, v.number()])),
   notes: v.array(v.tuple([text, text])),
 });
 
 /**
- * What API Gateway keeps of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
- * changes are made in memory; {@link save} writes them to one JSON file, which is replaced whole: a host that is killed
- * leaves the file before or the file after.
+ * API Gateway's state of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
+ * changes use memory; {@link save} writes them to one JSON file, which is replaced atomically: a killed server
+ * leaves the old or the new file.
  */
 export class GatewayRecords {
-  /** What the host itself has to remember, by name. */
+  /** The server's own entries, by name. */
   readonly notes = new Map<string, string>();
-  /** Whether no file had them when they were opened. */
+  /** Whether there was no file. */
   areNew = true;
   /** The usage plans of the template, by their ids. */
   readonly plans = new Map<string, UsagePlan>();
@@ -83,12 +83,12 @@ export class GatewayRecords {
     this.#file = file;
   }
 
-  /** Records that are gone with the host. */
+  /** Records in memory only. */
   static inMemory(): GatewayRecords {
     return new GatewayRecords();
   }
 
-  /** The records in a data folder; in memory without one. @throws HostError where the folder cannot be used */
+  /** The records in a data directory; in memory without one. @throws HostError if the directory cannot be used */
   static open(dataDirectory: string | undefined): GatewayRecords {
     if (dataDirectory === undefined) return GatewayRecords.inMemory();
     const file = stateFile(makeDirectory(dataDirectory, ''));
@@ -101,7 +101,7 @@ export class GatewayRecords {
     return records;
   }
 
-  /** Writes all changes so far, after those that are being written. @throws HostError where they cannot be written */
+  /** Writes all changes so far, after writes in progress. @throws HostError if that fails */
   save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -110,7 +110,7 @@ export class GatewayRecords {
     return saved;
   }
 
-  /** An id for a key. */
+  /** A new id of a key. */
   newId(): string {
     return randomBytes(5).toString('hex');
   }
@@ -127,18 +127,18 @@ export class GatewayRecords {
     return [...this.#keys.values()];
   }
 
-  /** Adds a key, or replaces the one with its id. Its value must be no other key's. */
+  /** Adds a key, or replaces the one with its id. Its value must be unique. */
   putApiKey(key: ApiKey): void {
     this.#keys.set(key.id, key);
   }
 
-  /** A key that the template has: it is not saved. */
+  /** Adds a key of the template, which is not saved. */
   putApiKeyOfTemplate(key: ApiKey): void {
     this.#templateKeyIds.add(key.id);
     this.putApiKey(key);
   }
 
-  /** Removes a key from its plans too, with its usage. */
+  /** Removes a key, its plan memberships and its usage. */
   deleteApiKey(id: string): void {
     this.#keys.delete(id);
     this.#planOfKey.delete(id);
@@ -161,12 +161,12 @@ export class GatewayRecords {
     return this.apiKeys.filter(({ id }) => this.isOnPlan(planId, id));
   }
 
-  /** One at most: all plans of the template are for its one stage. */
+  /** At most one: all plans of the template are for its only stage. */
   plansOfKey(keyId: string): UsagePlan[] {
     return this.usagePlans.filter(({ id }) => this.isOnPlan(id, keyId));
   }
 
-  /** The plan that a key's requests to a stage are metered on. */
+  /** The plan that meters a key's requests to a stage. */
   planOnStage(keyId: string, { apiId, stage }: ApiStage): UsagePlan | undefined {
     const isForStage = (each: ApiStage): boolean => each.apiId === apiId && each.stage === stage;
     return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some(isForStage));
@@ -176,7 +176,7 @@ export class GatewayRecords {
     this.#planOfKey.set(keyId, planId);
   }
 
-  /** The usage stays, so that leaving a plan and coming back gains the key nothing. */
+  /** Keeps the usage, so that leaving and rejoining a plan does not reset it. */
   removeFromPlan(planId: string, keyId: string): void {
     if (this.isOnPlan(planId, keyId)) this.#planOfKey.delete(keyId);
   }
@@ -186,7 +186,7 @@ export class GatewayRecords {
     return this.#usage.get(`${planId}/${keyId}/${date}`) ?? 0;
   }
 
-  /** Counts a request. It is on disk about a second later. */
+  /** Counts a request. Saved about a second later. */
   countRequest(date: string, planId: string, keyId: string): void {
     this.#usage.set(`${planId}/${keyId}/${date}`, this.requestsOn(date, planId, keyId) + 1);
     this.#timer ??= setTimeout(() => void this.save().catch(reportUnsaved), SAVE_DELAY_MS).unref();

@@ -4,22 +4,22 @@ import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
 import { account } from '../../local-endpoint.ts';
 import { type ApiKey, type GatewayRecords, tagsSchema, USAGE_DAYS, type UsagePlan } from './gateway-records.ts';
 
-/** Entries that a page of a list has at most. */
+/** Max entries per page of a list. */
 const MAX_PAGE = 500;
 
 /** A call of one of the {@link operations}. */
 interface Call {
   readonly records: GatewayRecords;
-  /** Of the key or usage plan; of tags: the ARN of the key. */
+  /** Id of the key or usage plan; for tags: the ARN of the key. */
   readonly id: string;
-  /** Of a key on a usage plan. */
+  /** Id of a key on a usage plan. */
   readonly memberId: string;
   readonly query: URLSearchParams;
-  /** JSON text; empty where there was no body. */
+  /** JSON text; empty without a body. */
   readonly body: string;
 }
 
-/** A call that is refused; nothing was changed. */
+/** A rejected call; nothing was changed. */
 export class ControlPlaneError extends Error {
   override readonly name = 'ControlPlaneError';
   readonly status: number;
@@ -44,7 +44,7 @@ const newKeySchema = v.strictObject({
   value: v.optional(v.pipe(text, v.minLength(20), v.maxLength(128))),
   tags: v.optional(tagsSchema, {}),
 });
-/** The changes that the host knows, by operation and path. */
+/** The supported changes, by operation and path. */
 const patchSchema = v.variant('path', [
   v.object({ op: v.literal('replace'), path: v.picklist(['/name', '/description']), value: v.optional(text, '') }),
   v.object({ op: v.literal('replace'), path: v.literal('/enabled'), value: v.picklist(['true', 'false']) }),
@@ -55,8 +55,8 @@ const newPlanKeySchema = v.strictObject({ keyId: text, keyType: v.literal('API_K
 
 /**
  * The operations of API Gateway's API that the admin command, the sync of keys and the guides use, by their routes.
- * Each does its work on the records in memory, all of it or none, and gives the body of the answer. Usage plans are
- * changed by a deploy alone.
+ * Each changes the records in memory atomically, and returns the body of the response. Only deployments change
+ * usage plans.
  */
 export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
   'POST /apikeys': createApiKey,
@@ -91,7 +91,7 @@ export const operations: Readonly<Record<string, (call: Call) => unknown>> = {
   'DELETE /usageplans/{id}/keys/{memberId}': (call) => call.records.removeFromPlan(call.id, planKeyOf(call).id),
 };
 
-/** Checks the body of a call. @throws ControlPlaneError naming the member that is wrong, or not known */
+/** Parses the body of a call. @throws ControlPlaneError naming the invalid or unknown member */
 function parseBody<Schema extends v.GenericSchema>(schema: Schema, { body }: Call): v.InferOutput<Schema> {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body || '{}');
   if (result.success) return result.output;
@@ -100,8 +100,8 @@ function parseBody<Schema extends v.GenericSchema>(schema: Schema, { body }: Cal
 }
 
 /**
- * The part of a list that a call asks for, in the order of the ids. A position is the id before it, so that a page is
- * right whatever was added or deleted since the page before.
+ * The requested page of a list, in the order of the ids. A position is the previous id, so pages stay
+ * correct after additions and deletions.
  */
 function pageOf<Item extends { readonly id: string }, Body>(
   items: readonly Item[],
@@ -126,7 +126,7 @@ function findApiKey(records: GatewayRecords, id: string): ApiKey {
 
 const apiKeyOf = ({ records, id }: Call): ApiKey => findApiKey(records, id);
 
-/** The key that an ARN names: `arn:aws:apigateway:us-east-1::/apikeys/ID`. */
+/** The key of an ARN: `arn:aws:apigateway:us-east-1::/apikeys/ID`. */
 function taggedKey({ records, id: arn }: Call): ApiKey {
   const prefix = `arn:${account.partition}:apigateway:${account.region}::/apikeys/`;
   const apiKey = arn.startsWith(prefix) ? records.apiKey(arn.slice(prefix.length)) : undefined;
@@ -167,7 +167,7 @@ function updateApiKey(call: Call): unknown {
 
 const unlessEmpty = (tagsOfIt: object) => Object.keys(tagsOfIt).length > 0 && { tags: tagsOfIt };
 
-/** A key as the API gives it. */
+/** A key as the API returns it. */
 const apiKeyBody = ({ value, createdAt, tags: own, ...apiKey }: ApiKey, includeValue: boolean): unknown => ({
   ...apiKey,
   ...(includeValue && { value }),
@@ -175,14 +175,14 @@ const apiKeyBody = ({ value, createdAt, tags: own, ...apiKey }: ApiKey, includeV
   ...unlessEmpty(own),
 });
 
-/** A plan as the API gives it. */
+/** A plan as the API returns it. */
 const usagePlanBody = ({ quota, tags: own, ...rest }: UsagePlan): unknown => ({
   ...rest,
   ...(quota && { quota: { limit: quota.limit, offset: 0, period: 'DAY' } }),
   ...unlessEmpty(own),
 });
 
-/** A key on a plan as the API gives it, always with its value. */
+/** A key on a plan as the API returns it, always with its value. */
 const planKeyBody = ({ id, value, name }: ApiKey): unknown => ({ id, type: 'API_KEY', value, name });
 
 function createUsagePlanKey(call: Call): unknown {
@@ -201,7 +201,7 @@ function createUsagePlanKey(call: Call): unknown {
   return planKeyBody(apiKey);
 }
 
-/** What keys used each day, and what was left of the quota at its end: 0 without one, which AWS does not document. */
+/** The keys' daily usage, and the quota left at the end of the day: 0 without a quota (undocumented by AWS). */
 function getUsage(call: Call): unknown {
   const { records, query } = call;
   const { id, quota } = planOf(call);

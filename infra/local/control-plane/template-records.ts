@@ -13,9 +13,9 @@ const tagsSchema = v.pipe(
 );
 
 /**
- * Adds the template's usage plans and API keys to the records, and puts its keys on its plans.
+ * Adds the template's usage plans and API keys to the records, and its keys to its plans.
  *
- * @throws HostError on a reference to another stack, or on a key whose value another key has
+ * @throws HostError for a reference to another stack, or a duplicate value of a key
  */
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const plan of stack.resources('AWS::ApiGateway::UsagePlan')) {
@@ -35,7 +35,7 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
     const value = key.text('Value');
     const holder = records.apiKeyWithValue(value);
     if (holder && holder.id !== id) {
-      throw new HostError(`Resource ${logicalId}: the API key ${holder.id} in the data folder has the same value`);
+      throw new HostError(`Resource ${logicalId}: the API key ${holder.id} in the data directory has the same value`);
     }
     const enabled = key.read('Enabled', v.optional(v.boolean(), false));
     const description = key.read('Description', v.optional(v.string()));

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { arn } from '../../local-endpoint.ts';
 
-/** A statement of a role's policies: the actions that it allows on which resources, either with `*` at its end. */
+/** A statement of a role's policies: allowed actions and resources, both possibly with a final `*`. */
 export interface Grant {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
 }
 
 const table = v.object({ TableName: v.string() });
-/** Where a call names its tables. */
+/** The tables in a call's body. */
 const callSchema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -20,14 +20,14 @@ const callSchema = v.pipe(
 );
 
 /**
- * Why a role may not make a call; undefined where it may. A transaction takes the right of each write in it.
+ * Why a role may not make a call; undefined if it may. A transaction requires the permission of each write.
  *
  * @param operation such as `UpdateItem`
  * @param body of the call, JSON text
  */
 export function refusalOf(grants: readonly Grant[], operation: string, body: string): string | undefined {
   const call = v.safeParse(callSchema, body);
-  // The engine itself refuses what is no call.
+  // The engine itself rejects invalid calls.
   if (!call.success) return undefined;
   const { TableName = '*', RequestItems, TransactItems } = call.output;
   const tables = Object.keys(RequestItems);

@@ -3,10 +3,10 @@ import type { ParseContext, Parser } from 'dynalite/db/*Parser.js';
 /** Cached expressions per parser: the service has about twenty. */
 const CACHE_SIZE = 200;
 
-/** What these check, or compare, are the values themselves. */
+/** Operators that check or compare the values themselves. */
 const CHECKS_VALUES = /between|attribute_type/i;
 
-/** What an expression was read as, with the context that it left, and the names of the values in it. */
+/** A parsed expression, with its resulting context, and the names of its values. */
 interface Parsed {
   readonly result: object;
   readonly context: ParseContext;
@@ -14,8 +14,8 @@ interface Parsed {
 }
 
 /**
- * Lets a parser of dynalite read each expression once. What an expression means depends on its text, on what the names
- * in it stand for and on the types of the values. The values are put into a copy, which the engine may change.
+ * Caches the results of a parser of dynalite. A result depends on the expression's text, its
+ * names and the types of its values. The values are put into a copy, which the engine may change.
  */
 export function cacheParsed(parser: Parser): void {
   const { parse } = parser;
@@ -33,7 +33,7 @@ export function cacheParsed(parser: Parser): void {
     }
     const context = { ...options.context, unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
     const result = parse(expression, { context });
-    // It says what is wrong.
+    // An error text.
     if (typeof result === 'string') return result;
     if (cached.size >= CACHE_SIZE) cached.clear();
     const nameOf = new Map(Object.entries(attrVals).map(([name, value]) => [value, name]));

@@ -1,4 +1,4 @@
-/** What the embedded engine uses of dynalite, which has no types. */
+/** The used parts of dynalite, which has no types. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
@@ -9,13 +9,13 @@ declare module 'dynalite/db/index.js' {
   /** An item, or a key, in DynamoDB's own JSON. */
   export type Item = Readonly<Record<string, unknown>>;
 
-  /** An error that the API answers with. */
+  /** An error that the API returns. */
   export interface ApiError extends Error {
     readonly statusCode: number;
     readonly body: { readonly __type: string; readonly message?: string; Item?: Item };
   }
 
-  /** Parameters of a write, after they were checked. */
+  /** Validated parameters of a write. */
   export interface WriteData {
     readonly TableName: string;
     readonly ExpressionAttributeValues?: Readonly<Record<string, object>>;
@@ -24,7 +24,7 @@ declare module 'dynalite/db/index.js' {
 
   type Done<Result = void> = (error: Error | null, result: Result) => void;
 
-  /** Runs while it holds a lock. What `releaseAfter` returns frees it, and calls `done`. */
+  /** Runs while it holds a lock. The result of `releaseAfter` frees it, and calls `done`. */
   export type LockHolder = (releaseAfter: <Call>(done: Call) => Call) => void;
 
   export interface ItemStore {
@@ -33,14 +33,14 @@ declare module 'dynalite/db/index.js' {
     lock(key: string, run: LockHolder): void;
   }
 
-  /** What an operation uses of the store, as long as tables have no indexes. */
+  /** The parts of the store for operations on tables without indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Done<object>): void;
     getItemDb(table: string): ItemStore;
   }
 
-  /** What dynalite keeps everything in, on disk or in memory. */
+  /** dynalite's store, on disk or in memory. */
   export interface Store extends OperationStore {
     readonly db: {
       open(options: object): Promise<void>;
@@ -54,7 +54,7 @@ declare module 'dynalite/db/index.js' {
 
   const db: {
     create: (options: object) => Store;
-    /** Returns why the condition does not hold. */
+    /** Returns why the condition failed. */
     checkConditional: (data: WriteData, existing: Item | undefined) => ApiError | null | undefined;
     validationError(message: string): ApiError;
   };
@@ -62,7 +62,7 @@ declare module 'dynalite/db/index.js' {
 }
 
 declare module 'dynalite/db/*Parser.js' {
-  /** What the names and values in an expression stand for, and which of them no expression has used so far. */
+  /** Names and values of an expression, and which of them are unused so far. */
   export interface ParseContext {
     readonly attrNames?: Readonly<Record<string, string>>;
     readonly attrVals?: Readonly<Record<string, object>>;
@@ -70,7 +70,7 @@ declare module 'dynalite/db/*Parser.js' {
     readonly unusedAttrVals: Record<string, unknown>;
   }
 
-  /** `parse` returns what the expression means; a text where it is wrong. */
+  /** `parse` returns the parsed expression, or an error text. */
   export type Parser = { parse: (expression: string, options: { readonly context: ParseContext }) => object | string };
 
   const parser: Parser;
@@ -80,7 +80,7 @@ declare module 'dynalite/db/*Parser.js' {
 declare module 'dynalite/validations/index.js' {
   import type { Store, WriteData } from 'dynalite/db/index.js';
 
-  /** They throw an ApiError; the last returns what is wrong. Each adds what it finds to `data`. */
+  /** They throw an ApiError; the last returns an error text. Each adds its results to `data`. */
   const validations: {
     checkTypes(data: object, types: Record<string, unknown>): WriteData;
     checkValidations(data: WriteData, types: Record<string, unknown>, custom: unknown, store: Store): void;

@@ -3,19 +3,19 @@ import { messageOf } from '../../../shared/log.ts';
 import type { Grant } from './access.ts';
 import { createEngineServer, everything } from './engine-server.ts';
 
-/** Runs the embedded DynamoDB engine in a thread of its own, so that its work does not hold up the gateway. */
+/** Runs the embedded DynamoDB engine in a separate thread, so it does not block the gateway. */
 
 export interface DynaliteSettings {
-  /** Folder of the store; in memory without one. */
+  /** Directory of the store; in memory without one. */
   readonly directory: string | undefined;
   readonly mustExist: boolean;
-  /** By which the host itself calls the engine, and may do everything. */
+  /** The server's own path to the engine, with all permissions. */
   readonly callPath: string;
 }
 
-/** The first message says the port, or why there is none. */
+/** The first message has the port, or the reason of a failure. */
 export type DynaliteMessage = { readonly port: number } | { readonly reason: string };
-/** A path, and what may be done by it. */
+/** A path, and its permissions. */
 export type CallerMessage = { readonly path: string; readonly grants: readonly Grant[] };
 
 const { callPath, ...store }: DynaliteSettings = workerData;

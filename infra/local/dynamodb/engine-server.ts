@@ -14,28 +14,28 @@ import { type Grant, refusalOf } from './access.ts';
 import { cacheParsed } from './cache-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';
 
-/** What {@link patchedDynalite} replaces. */
+/** The functions that {@link patchedDynalite} replaces. */
 const { checkConditional, create } = db;
 for (const parser of [conditionParser, projectionParser, updateParser]) cacheParsed(parser);
 
-/** What a caller may do, by its path; a call with another path is refused. */
+/** Permissions of callers, by path; calls with other paths are refused. */
 export interface EngineServerOptions {
-  /** Of the store; in memory without one. */
+  /** Directory of the store; in memory without one. */
   readonly directory?: string | undefined;
-  /** Whether a store that is not there is an error, and no reason to begin one. */
+  /** Whether a missing store is an error, instead of being created. */
   readonly mustExist?: boolean;
   readonly callers?: ReadonlyMap<string, readonly Grant[]>;
 }
 
 const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
 
-/** May do everything. */
+/** All permissions. */
 export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
 
 /**
- * dynalite with what it lacks of DynamoDB: roles, the old item in a condition that failed, and TransactWriteItems.
+ * dynalite with additions: roles, the old item of a failed condition, and TransactWriteItems.
  *
- * @throws where the store cannot be opened, such as one that another process has open
+ * @throws if the store cannot be opened, such as one that another process uses
  */
 export async function createEngineServer({
   directory,
@@ -55,7 +55,7 @@ export async function createEngineServer({
     if (operation === 'TransactWriteItems') {
       return void respond(response, () => transact(JSON.parse(body.toString())));
     }
-    // dynalite would let a page of any origin read its answers.
+    // dynalite would allow pages of any origin to read its responses.
     delete headers.origin;
     const again = Object.assign(new EventEmitter(), { method, url, headers });
     if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
@@ -73,8 +73,8 @@ export async function createEngineServer({
 }
 
 /**
- * dynalite with functions of its modules replaced, which it looks up there at every call; it has no other place for
- * them: the check of a condition, whose failure brings the old item where the request asks for it, and the making of
+ * dynalite with replaced functions of its modules, which it looks up at every call, as it has no hooks for
+ * them: the check of a condition, whose failure returns the old item if requested, and the creation of
  * the store, which transactions use too.
  */
 function patchedDynalite(directory: string | undefined): { server: Server; store: Store } {
@@ -94,7 +94,7 @@ function patchedDynalite(directory: string | undefined): { server: Server; store
   return { server: dynalite(), store };
 }
 
-/** Lets all writes of a store take turns: one lock in place of one per item. @returns runs work in a turn of its own */
+/** Serializes all writes of a store: one lock instead of one per item. @returns runs work exclusively */
 function writeOneAtATime(store: Store) {
   const getItemDb = store.getItemDb.bind(store);
   const gate = getItemDb('gate');
@@ -109,8 +109,8 @@ function writeOneAtATime(store: Store) {
 }
 
 /**
- * Drops tables that a host was creating when it was killed: the engine would take them for unfinished forever, and
- * neither use nor delete them. Nothing can be in them.
+ * Drops tables that a killed server was creating: the engine would treat them as unfinished forever, and
+ * neither use nor delete them. They are empty.
  */
 async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
   for await (const [key, { TableStatus }] of level.iterator({ gte: 'table~', lt: 'table~\u00ff' })) {
@@ -118,7 +118,7 @@ async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
   }
 }
 
-/** A condition of dynalite takes maps and lists for equal only where they are one. */
+/** dynalite's conditions compare maps and lists by identity. */
 function shareEqual(values: readonly object[], attributes: readonly unknown[]): void {
   for (const value of values) {
     if (!('M' in value || 'L' in value)) continue;
@@ -130,7 +130,7 @@ function shareEqual(values: readonly object[], attributes: readonly unknown[]): 
 }
 
 /**
- * Lets dynalite close the iterators of its queries: it calls `return`, which those of its store do not have. Each that
+ * Closes the iterators of dynalite's queries: it calls `return`, which those of its store do not have. Each that
  * stays open holds its part of the store in memory.
  */
 function closeIterators({ db: level }: Store): void {

@@ -8,21 +8,21 @@ import { makeDirectory, openDataDirectory, stateFile, unusable } from '../data-d
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
-/** The DynamoDB engine of a host. */
+/** The DynamoDB engine of a local server. */
 export interface Engine {
   /** Its address, as an AWS endpoint. */
   readonly endpoint: URL;
-  /** The address for a caller that may do only what it is granted. */
+  /** The address for a caller with restricted permissions. */
   endpointFor(caller: string, grants: readonly Grant[]): URL;
   close(): Promise<void>;
 }
 
 /**
- * Starts the embedded engine (dynalite) on a port of its own, reachable from this machine only. Its address has a
- * secret in it, so that only callers that have it from the host can call it.
+ * Starts the embedded engine (dynalite) on its own port, reachable from this machine only. Its address contains a
+ * secret, so only callers that got it from the server can call it.
  *
- * @param folder the data folder; in memory without one
- * @throws HostError where the folder cannot be used
+ * @param directory the data directory; in memory without one
+ * @throws HostError if the directory cannot be used
  */
 export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
   if (directory !== undefined) openDataDirectory(directory);
@@ -34,7 +34,7 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
     workerData: settings,
     env: compileCache(),
-    // By default V8 lets the room for short-lived objects grow with the traffic.
+    // By default V8's young generation grows with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
   const [message]: (DynaliteMessage | undefined)[] = await Promise.race([
@@ -45,7 +45,7 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
     await worker.terminate();
     throw unusable(directory ?? 'in memory', message?.reason ?? 'the engine gave no reason');
   }
-  // dynalite throws what its store cannot read or write. Without its database the host cannot go on.
+  // dynalite throws if its store cannot read or write. Without its database the server cannot continue.
   worker.on('error', (error: Error) => {
     throw unusable(directory ?? 'in memory', error.message);
   });

@@ -3,12 +3,12 @@ import { type IncomingMessage, request as httpRequest, type ServerResponse } fro
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../../shared/log.ts';
 
-/** Whether a request is a DynamoDB API call, as an AWS SDK or the AWS CLI sends it. */
+/** Whether a request is a DynamoDB API call of an AWS SDK or the AWS CLI. */
 export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && String(headers['x-amz-target'] ?? '').startsWith('DynamoDB_');
 }
 
-/** Hands a DynamoDB API call over to the engine, and its answer back. */
+/** Forwards a DynamoDB API call to the engine, and its response back. */
 export async function forwardToEngine(
   endpoint: URL,
   message: IncomingMessage,
@@ -19,7 +19,7 @@ export async function forwardToEngine(
     headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
   });
   try {
-    // What fails here fails the call. It ends only after the whole answer, which nothing would read meanwhile.
+    // A failure here fails the call. It ends only after the complete response, which nothing else reads.
     pipeline(message, call).catch(() => undefined);
     const [upstream]: IncomingMessage[] = await once(call, 'response');
     response.writeHead(upstream?.statusCode ?? 502, upstream?.headers);
@@ -31,6 +31,6 @@ export async function forwardToEngine(
 }
 
 function unavailable(error: unknown): string {
-  const message = `The DynamoDB engine cannot be reached: ${messageOf(error)}`;
+  const message = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
   return JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }

@@ -20,7 +20,7 @@ export interface TableSettings {
   readonly KeySchema: v.InferOutput<typeof keySchema>;
 }
 
-/** The tables of the template. @throws HostError on an index */
+/** The tables of the template. @throws HostError for an index */
 export const tablesOf = (stack: ServedStack): TableSettings[] =>
   stack.resources('AWS::DynamoDB::Table').map((table) => {
     for (const kind of ['GlobalSecondaryIndexes', 'LocalSecondaryIndexes']) table.refuse(kind);
@@ -31,7 +31,7 @@ export const tablesOf = (stack: ServedStack): TableSettings[] =>
     };
   });
 
-/** Creates tables that the engine does not have yet. @throws HostError on one with other keys */
+/** Creates missing tables. @throws HostError for one with other keys */
 export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {
   await Promise.all(tables.map((table) => createTable(client, table)));
 }
@@ -44,7 +44,7 @@ async function createTable(client: DynamoDBClient, table: TableSettings): Promis
     await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.01, maxDelay: 0.2 }, { TableName });
   } else if (keysText(existing) !== keysText(KeySchema)) {
     throw new HostError(
-      `The table ${TableName} is of another version of the service. Choose another data folder with --data.`,
+      `The table ${TableName} is of another version of the service. Choose another data directory with --data.`,
     );
   }
 }

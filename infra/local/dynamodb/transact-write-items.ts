@@ -7,7 +7,7 @@ import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
 import * as v from 'valibot';
 
-/** One of the writes of a transaction: dynalite's own operation, and its parameters. */
+/** One of the writes of a transaction: dynalite's operation, and its parameters. */
 interface Action {
   readonly data: WriteData;
   readonly write: typeof putItem;
@@ -15,7 +15,7 @@ interface Action {
 
 type RunAlone = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Why an action cancels its transaction, as the API reports it; `None` where it does not. */
+/** Why an action cancels its transaction, as the API reports it; `None` if it does not. */
 interface CancellationReason {
   readonly Code: string;
   readonly Message?: string;
@@ -35,7 +35,7 @@ const requestSchema = v.object({
   TransactItems: v.pipe(v.array(actionSchema), v.minLength(1), v.maxLength(100)),
 });
 
-/** Whether the API answers with this error: dynalite has no class for them. */
+/** Whether the API returns this error: dynalite has no class for them. */
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof Error && 'statusCode' in error && 'body' in error;
 }
@@ -43,8 +43,8 @@ export function isApiError(error: unknown): error is ApiError {
 /**
  * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store.
  *
- * @param runAlone runs work while no write of the engine is under way
- * @returns carries out the body of a call, and gives that of its answer; fails with ApiError, then nothing was written
+ * @param runAlone runs work exclusively of the engine's writes
+ * @returns executes the body of a call, and returns that of its response; on an ApiError nothing was written
  */
 export function transactWriteItems(store: Store, runAlone: RunAlone): (body: unknown) => Promise<object> {
   return async (body) => {
@@ -53,7 +53,7 @@ export function transactWriteItems(store: Store, runAlone: RunAlone): (body: unk
   };
 }
 
-/** @throws ApiError on a request that is not valid */
+/** @throws ApiError for an invalid request */
 function parseActions(body: unknown, store: Store): Action[] {
   const result = v.safeParse(requestSchema, body);
   if (!result.success) throw db.validationError('The local server supports transactions of 1 to 100 Puts and Updates');
@@ -85,13 +85,13 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
     throw db.validationError('Transaction request cannot include multiple operations on one item');
   }
   if (reasons.some((reason) => reason !== NONE)) throw canceled(reasons);
-  // One batch of LevelDB is atomic, also where the process is killed meanwhile.
+  // One batch of LevelDB is atomic, even if the process is killed meanwhile.
   await store.db.batch(staged.writes);
   return { ConsumedCapacity };
 }
 
 /**
- * The store as the operations of a transaction see it: they read what is there, and their writes are kept back. Puts
+ * The store for the operations of a transaction: they read stored items, and their writes are buffered. Puts
  * and updates delete nothing, and no table has an index.
  */
 function stage(store: Store) {
@@ -112,7 +112,7 @@ function stage(store: Store) {
   return { keys, writes, store: { ...store, getItemDb } };
 }
 
-/** @throws what is no reason: an error of the engine itself */
+/** @throws an error of the engine itself */
 function cancellationReason(error: unknown): CancellationReason {
   if (!isApiError(error)) throw error;
   const { __type, message: Message = '', Item } = error.body;

@@ -8,7 +8,7 @@ import { reasonsOf } from './proxy-result.ts';
 
 /**
  * What a Lambda authorizer must return (API Gateway developer guide, "Output from an API Gateway Lambda authorizer"),
- * as far as this API's does.
+ * limited to what this API uses.
  */
 const resultSchema = v.object({
   principalId: v.string(),
@@ -16,7 +16,7 @@ const resultSchema = v.object({
     Statement: v.strictTuple([
       v.object({
         Effect: v.picklist(['Allow', 'Deny']),
-        /** What the ARNs of methods begin with, and `*`. */
+        /** Prefixes of method ARNs, with a final `*`. */
         Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*$/)),
       }),
     ]),
@@ -25,18 +25,18 @@ const resultSchema = v.object({
   usageIdentifierKey: v.optional(v.string()),
 });
 
-/** How long it may take, waiting included. */
+/** Timeout, including time in the queue. */
 const TIMEOUT_MS = 29_000;
 
-/** What the authorizer says of a request that it lets through. */
+/** The authorizer's result for an allowed request. */
 export interface Authorization {
-  /** As the event has it: every value is text. */
+  /** As in the event: every value is text. */
   readonly context: Readonly<Record<string, string>>;
   readonly usageIdentifierKey: string | undefined;
 }
 
 /**
- * Asks a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a
+ * Invokes a REQUEST authorizer without identity source and caching. Its context becomes `$context.authorizer`, for a
  * denied request too.
  *
  * @throws GatewayError ACCESS_DENIED, AUTHORIZER_CONFIGURATION_ERROR or INTEGRATION_TIMEOUT

@@ -2,7 +2,7 @@ import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
 import type { GatewayHttpResponse, HeaderFields } from './messages.ts';
 
-/** The types of errors that this gateway makes by itself. */
+/** The types of errors of the gateway itself. */
 export const gatewayErrorTypes = [
   'ACCESS_DENIED',
   'AUTHORIZER_CONFIGURATION_ERROR',
@@ -17,7 +17,7 @@ export const gatewayErrorTypes = [
 
 export type GatewayErrorType = (typeof gatewayErrorTypes)[number];
 
-/** A request that the gateway answers by itself. */
+/** An error of the gateway itself. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly type: GatewayErrorType;
@@ -28,7 +28,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The `$context` of one request: what gateway responses can substitute. */
+/** The `$context` of one request, for substitution in gateway responses. */
 export class ContextVariables {
   readonly #values = new Map<string, string>();
 
@@ -36,7 +36,7 @@ export class ContextVariables {
     this.#values.set('requestId', requestId).set('path', path);
   }
 
-  /** @param prefix comes before their names, with a dot */
+  /** @param prefix of their names, with a dot */
   set(values: Readonly<Record<string, unknown>>, prefix: 'authorizer' | 'error'): void {
     for (const [name, value] of Object.entries(values)) this.#values.set(`${prefix}.${name}`, String(value));
   }
@@ -45,27 +45,27 @@ export class ContextVariables {
     return this.#values.get(name);
   }
 
-  /** Replaces each `$context.name` in a template. There is no more to gateway responses: they run no VTL. */
+  /** Replaces each `$context.name` in a template. Gateway responses do not run VTL. */
   substitute(template: string): string {
     return template.replaceAll(/\$context\.([A-Za-z]\w*(?:\.\w+)*)/g, (_, name: string) => this.get(name) ?? '');
   }
 }
 
-/** The value of a header; undefined where a variable that it has is missing: then the header is left out. */
+/** The value of a header; undefined, so omitted, if one of its variables is missing. */
 type HeaderValue = (variables: ContextVariables) => string | undefined;
 
-/** An answer as the API sets it. */
+/** A gateway response of the API. */
 interface GatewayResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: HeaderValue])[];
   readonly template: string;
 }
 
-/** The answers that the gateway makes by itself, type by type. */
+/** The gateway responses, by type. */
 export class GatewayResponses {
   readonly #byType: ReadonlyMap<string, GatewayResponse>;
 
-  /** @throws HostError where the API leaves one of them to AWS, which has no Error body */
+  /** @throws HostError if the API uses AWS's default for one of them, which is not an Error body */
   constructor(resources: readonly Resource[]) {
     this.#byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
     for (const type of gatewayErrorTypes) this.#of(type);
@@ -106,5 +106,7 @@ function headerMapping(logicalId: string, target: string, source: string): reado
   if (header !== undefined && literal !== undefined) return [header, () => literal];
   if (header !== undefined && variable !== undefined) return [header, (variables) => variables.get(variable)];
   const problem = `${target} (got ${source}; a literal needs its own single quotes)`;
-  throw new HostError(`Resource ${logicalId}: the local host does not support property ResponseParameters.${problem}`);
+  throw new HostError(
+    `Resource ${logicalId}: the local server does not support property ResponseParameters.${problem}`,
+  );
 }

@@ -6,12 +6,12 @@ import { GatewayError } from './gateway-responses.ts';
 import type { GatewayHttpResponse } from './messages.ts';
 import { responseOf, malformed } from './proxy-result.ts';
 
-/** The metadata and the delimiter after it must be within so many bytes (API Gateway developer guide). */
+/** Max bytes of the metadata and its delimiter (API Gateway developer guide). */
 const MAX_METADATA_BYTES = 16 * 1024;
 
 /**
- * Invokes a function for an AWS_PROXY integration. A function that outlasts the time-out runs on, as on AWS; only its
- * answer is no longer waited for.
+ * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its
+ * response is ignored.
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
@@ -28,7 +28,7 @@ export async function integrate(
 }
 
 /**
- * Invokes a function, and waits so long for its beginning and its end together. @throws GatewayError
+ * Invokes a function, with a timeout for start and end together. @throws GatewayError
  * INTEGRATION_TIMEOUT
  */
 export async function invokeWithin(
@@ -42,8 +42,8 @@ export async function invokeWithin(
 }
 
 /**
- * Invokes a function for an AWS_PROXY integration that streams. It waits for the metadata only. The body fails where
- * the function does, or when the time-out is over; a caller that does not read it destroys it.
+ * Invokes a function for a streaming AWS_PROXY integration. It waits only for the metadata. The body fails if
+ * the function fails or times out; a caller that does not read it must destroy it.
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
@@ -56,7 +56,7 @@ export async function integrateStreaming(
   const body = afterMetadata(lambda.name, resolve);
   const timer = setTimeout(() => body.destroy(timeOut()), timeOutMs(timeoutMs));
   body.once('close', () => clearTimeout(timer));
-  // The reader of the body sees its failure; there may be no reader.
+  // The reader of the body gets its failure; there may be no reader.
   body.on('error', () => undefined);
   pipeline(lambda.stream(event), body, (error) => error && reject(gatewayErrorOf(error)));
   try {
@@ -67,7 +67,7 @@ export async function integrateStreaming(
   }
 }
 
-/** Passes on what comes after the metadata. */
+/** Passes on the data after the metadata. */
 function afterMetadata(functionName: string, onMetadata: (metadata: string) => void): Transform {
   const noMetadata = (): GatewayError =>
     malformed(functionName, `no metadata in its first ${MAX_METADATA_BYTES} bytes`);

@@ -15,7 +15,7 @@ const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
 ]);
 
-/** Builds the one REST API of the stack, with its one stage. */
+/** Builds the stack's only REST API, with its only stage. */
 export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
   const stage = stack.only('AWS::ApiGateway::Stage');
   const apiStage = { apiId: stack.only('AWS::ApiGateway::RestApi').ref, stage: stage.ref };
@@ -39,7 +39,7 @@ function methodOf(method: Resource, stack: ServedStack, functions: Functions): M
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return { kind: 'fixed', resourceId, response: fixedResponse(method) };
   const authorizer = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
-  // With either, AWS would not ask it about each request. Without a time it caches for five minutes.
+  // With either, AWS would not invoke it for each request. Without a TTL it caches for five minutes.
   authorizer.read('AuthorizerResultTtlInSeconds', v.literal(0));
   authorizer.refuse('IdentitySource');
   return {
@@ -65,17 +65,17 @@ function functionOf(resource: Resource, property: string, functions: Functions):
   const uri = resource.text(property);
   const lambda = functions.get(/\/functions\/([^/]+)\//.exec(uri)?.[1] ?? '');
   if (lambda) return lambda;
-  throw new HostError(`Resource ${resource.logicalId}: the local host knows no function behind ${uri}`);
+  throw new HostError(`Resource ${resource.logicalId}: the local server has no function for ${uri}`);
 }
 
-/** The answer of a MOCK integration, which has no body and only headers that are written out. */
+/** The response of a MOCK integration, without a body and with literal headers only. */
 function fixedResponse(method: Resource): GatewayHttpResponse {
   const [{ StatusCode, ResponseParameters }] = method.read('Integration.IntegrationResponses', responsesSchema);
   const headers = Object.entries(ResponseParameters).map(([target, source]): [string, string] => {
     const header = /^method\.response\.header\.(.+)$/.exec(target)?.[1];
     const value = /^'([^']*)'$/.exec(source)?.[1];
     if (header !== undefined && value !== undefined) return [header, value];
-    throw new HostError(`Resource ${method.logicalId}: the local host does not support ${target} (got ${source})`);
+    throw new HostError(`Resource ${method.logicalId}: the local server does not support ${target} (got ${source})`);
   });
   return { status: Number(StatusCode), headers, body: Buffer.alloc(0) };
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** Header fields in the order and the case they were sent in. */
+/** Header fields in the order and case as sent. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** A request as the gateway takes it from the network. */
+/** A raw request to the gateway. */
 export interface GatewayRequest {
   readonly id: string;
   /** Unix milliseconds. */
@@ -15,7 +15,7 @@ export interface GatewayRequest {
   readonly query: string;
   readonly headers: HeaderFields;
   readonly body: Buffer;
-  /** Whether the body was longer than the gateway takes, and was dropped. */
+  /** Whether the body exceeded the gateway's limit, and was discarded. */
   readonly bodyTooLarge: boolean;
   readonly sourceIp: string;
   readonly protocol: string;
@@ -27,5 +27,5 @@ export interface GatewayHttpResponse<Body = Buffer> {
   readonly body: Body;
 }
 
-/** An answer whose body may come bit by bit; a stream that fails is an answer that must not look complete. */
+/** A response, possibly streamed; if its stream fails, it must not look complete. */
 export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;

@@ -3,7 +3,7 @@ import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 
 /**
- * What is read of all that API Gateway knows of a request before it knows where it goes: `requestContext` of the event,
+ * The used parts of a request's context before routing: `requestContext` of the event,
  * and `$context`.
  */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
@@ -55,13 +55,13 @@ function commonLogTime(epochMs: number): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
-/** Groups pairs by the key of their name, under the spelling that came first. In one pass: there may be thousands. */
+/** Groups pairs by the key of their name, under its first spelling. In one pass: there may be thousands. */
 function valuesByName(pairs: HeaderFields, keyOf: (name: string) => string): Record<string, string[]> {
   const groups = Map.groupBy(pairs, ([name]) => keyOf(name)).values();
   return Object.fromEntries([...groups].map((group) => [group[0]?.[0], group.map(([, value]) => value)]));
 }
 
-/** The last of the values of each name, as the single-value maps of API Gateway have it. */
+/** The last value of each name, as in API Gateway's single-value maps. */
 function lastValues(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
   return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']));
 }

@@ -16,17 +16,17 @@ const proxyResultSchema = v.pipe(
     headers: v.optional(v.record(v.string(), headerValue), {}),
     multiValueHeaders: v.optional(v.record(v.string(), v.array(headerValue)), {}),
     body: v.optional(v.string(), ''),
-    // Nothing is decoded: the API has no binary media types.
+    // Not decoded: the API has no binary media types.
     isBase64Encoded: v.optional(v.boolean()),
   }),
 );
 
 /**
- * Turns the result of a function, or the metadata that it streams ahead of its body, into the answer.
+ * Converts the result of a function, or the metadata before a streamed body, into the response.
  *
- * @param functionName for the terminal, where the result is malformed
+ * @param functionName for the terminal, if the result is malformed
  * @param result JSON text
- * @throws GatewayError DEFAULT_5XX where the result has another shape
+ * @throws GatewayError DEFAULT_5XX if the result has another format
  */
 export function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
@@ -41,7 +41,7 @@ export function responseOf(functionName: string, result: string): GatewayHttpRes
   return { status: statusCode, headers: withType(fields), body: Buffer.from(body) };
 }
 
-/** What is wrong with a result, without its values. */
+/** The errors of a result, without its values. */
 export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
   issues.map((issue) => `${v.getDotPath(issue) ?? 'the result'} must be ${issue.expected ?? 'valid'}`).join(', ');
 
@@ -50,7 +50,7 @@ export function malformed(functionName: string, reason: string): GatewayError {
   return new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
 }
 
-/** The answer is JSON unless the function says something else. */
+/** The response is JSON unless the function sets another type. */
 function withType(headers: HeaderFields): HeaderFields {
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
   return hasType ? headers : [['Content-Type', 'application/json'], ...headers];

@@ -8,7 +8,7 @@ import { requestContext, requestEvent } from './proxy-event.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
-/** A method whose requests go to a function, as its resource in the template sets it. */
+/** A method with a function, as in the template. */
 interface ProxyMethod {
   readonly kind: 'proxy';
   readonly resourceId: string;
@@ -19,7 +19,7 @@ interface ProxyMethod {
   readonly isStreamed: boolean;
 }
 
-/** A method of the API. One that is fixed gives everybody the same answer. */
+/** A method of the API. A fixed one always returns the same response. */
 export type Method =
   ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly response: GatewayHttpResponse };
 
@@ -31,7 +31,7 @@ export interface RestApiSettings {
   readonly usageMeter: UsageMeter;
 }
 
-/** One stage of a REST API: takes a request through authorizer, usage plan and integration, as API Gateway does. */
+/** One stage of a REST API: passes requests through authorizer, usage plan and integration, as API Gateway does. */
 export class RestApi {
   readonly #settings: RestApiSettings;
 
@@ -43,7 +43,7 @@ export class RestApi {
     return this.#settings.stage;
   }
 
-  /** @returns with the id of the key, as the access log has it; undefined where no authorizer was asked */
+  /** @returns with the id of the key, as in the access log; undefined if no authorizer was invoked */
   async respond(request: GatewayRequest): Promise<StreamedResponse & { readonly keyId: string | undefined }> {
     const { responses } = this.#settings;
     const context = requestContext(request, this.#settings);
@@ -78,7 +78,7 @@ export class RestApi {
     const proxyEvent = JSON.stringify({
       ...event,
       requestContext: { ...event.requestContext, authorizer },
-      // Text, for the API has no binary media types.
+      // Text, as the API has no binary media types.
       body: request.body.length === 0 ? null : request.body.toString(),
       isBase64Encoded: false,
     });

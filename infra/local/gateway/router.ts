@@ -1,6 +1,6 @@
 import { TrieRouter } from 'hono/router/trie-router';
 
-/** Where the requests to a path and a method go. */
+/** The route of a path and a method. */
 export interface Route<Target> {
   /** Such as `/inventory/{petId}` or `/{path+}`. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Route<Target> {
 export interface Match<Target> {
   readonly target: Target;
   readonly resourcePath: string;
-  /** As they were sent: API Gateway decodes none (serverless/serverless#5037). */
+  /** As sent: API Gateway does not decode them (serverless/serverless#5037). */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ export class Router<Target> {
 
   constructor(routes: readonly Route<Target>[]) {
     const byPath = Map.groupBy(routes, ({ path }) => path);
-    // The router gives what takes a path in the order in which it was added.
+    // The router returns matches in the order in which they were added.
     for (const path of [...byPath.keys()].toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))) {
       const methods = new Map(byPath.get(path)?.map(({ method, target }) => [method, target]));
       this.#resources.add('ALL', path.replaceAll(/\{([^{}+]+)(\+?)\}/g, asParameter), [path, methods]);
@@ -30,8 +30,8 @@ export class Router<Target> {
   }
 
   /**
-   * Undefined where no resource has the method. Where the one that takes the path most exactly lacks it, API Gateway
-   * looks on among those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
+   * Undefined if no resource has the method. If the most specific resource lacks it, API Gateway
+   * also tries those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
    */
   match(method: string, path: string): Match<Target> | undefined {
     const [matches] = this.#resources.match('ALL', path.replace(/^\/+/, '/'));
@@ -46,10 +46,10 @@ export class Router<Target> {
   }
 }
 
-/** A parameter of API Gateway's in the router's own words. */
+/** A parameter of API Gateway in the router's syntax. */
 const asParameter = (_: string, name: string, greedy: string): string => (greedy ? `:${name}{.+}` : `:${name}`);
 
-/** Sorts before those that are tried later. */
+/** Sorts by precedence. */
 const rankOf = (path: string): string =>
   path
     .split('/')

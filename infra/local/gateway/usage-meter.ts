@@ -2,18 +2,18 @@ import { isoDay } from '../../../shared/keys/window.ts';
 import type { ApiStage, GatewayRecords, UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
-/** The tokens that a key has left on a plan. */
+/** The remaining tokens of a key on a plan. */
 interface Bucket {
   tokens: number;
-  /** Unix milliseconds at which `tokens` was right. */
+  /** Unix milliseconds of the last refill. */
   refilledAt: number;
 }
 
-/** Meters the requests to one stage by the usage plans: whose key it is, whether there is room for it. */
+/** Meters the requests to one stage by the usage plans: finds the key, and checks throttle and quota. */
 export class UsageMeter {
   readonly #records: GatewayRecords;
   readonly #stage: ApiStage;
-  /** By plan and key. Not kept on disk: a bucket is full again soon. */
+  /** By plan and key. Not saved: buckets refill soon. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(records: GatewayRecords, stage: ApiStage) {
@@ -48,7 +48,7 @@ export class UsageMeter {
   #takeToken(name: string, { rateLimit, burstLimit }: NonNullable<UsagePlan['throttle']>, now: number): boolean {
     const bucket = this.#buckets.get(name) ?? { tokens: burstLimit, refilledAt: 0 };
     this.#buckets.set(name, bucket);
-    // Requests are metered after the authorizer, so not in the order in which they came.
+    // Requests are metered after the authorizer, so not in their order of arrival.
     const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
     bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
     bucket.refilledAt = Math.max(bucket.refilledAt, now);

@@ -1,40 +1,40 @@
 import inspector from 'node:inspector';
 
-/** A function, as a worker thread, which starts with a list of them, has to know it. */
+/** A function's configuration for the worker thread. */
 export interface FunctionSettings {
-  /** Folder with the bundle. */
+  /** Directory of the bundle. */
   readonly codeDirectory: string;
   /** `file.export` of the handler. */
   readonly handler: string;
   readonly functionName: string;
   readonly timeoutSeconds: number;
   readonly logGroupName: string;
-  /** `INFO`: Lambda writes a line of its own about every invocation, otherwise about those that have failed. */
+  /** `INFO`: Lambda logs every invocation, otherwise only failed ones. */
   readonly systemLogLevel: string;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An event that a function is to run. */
+/** An event for a function. */
 export interface Invocation {
   readonly kind: 'invoke';
   readonly id: string;
   readonly functionName: string;
   /** JSON text. */
   readonly event: string;
-  /** Counts from when the thread begins the event. */
+  /** Starts when the thread starts the event. */
   readonly timeoutMs: number;
   /** Unix milliseconds. No caller waits for an event that begins later. */
   readonly beginsUntil: number;
 }
 
 /**
- * Messages to the worker thread: the reader of a response has enough for now, or wants more; no more events may begin.
+ * Messages to the worker thread: pause or resume a response for its reader; start no more events.
  */
 export type WorkerMessage =
   Invocation | { readonly kind: 'hold' | 'resume'; readonly id: string } | { readonly kind: 'retire' };
 
 /**
- * Messages of the worker thread: text for a log group, the beginning of an event, a part of a response, the event's
+ * Messages of the worker thread: text for a log group, the start of an event, a chunk of a response, the event's
  * end.
  */
 export type RuntimeMessage =
@@ -44,22 +44,22 @@ export type RuntimeMessage =
   | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 
-/** How an event ended. */
+/** The outcome of an event. */
 export interface Outcome {
   /** JSON text; empty after a streamed response. */
   readonly payload?: string;
   readonly failure?: FunctionFailure;
-  /** What loading took, before the first event. */
+  /** Duration of loading, before the first event. */
   readonly initDurationMs?: number | undefined;
 }
 
-/** What Lambda reports of a function that failed. */
+/** Lambda's report of a failed function. */
 export interface FunctionFailure {
   readonly errorType: string;
   readonly errorMessage: string;
 }
 
-/** A function failed: its own error, a crash, a time-out. */
+/** A failure of a function: its own error, a crash, a timeout. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly failure: FunctionFailure;
@@ -71,6 +71,6 @@ export class FunctionError extends Error {
 }
 
 /**
- * A time-out, in milliseconds: under a debugger, which may stop a function for as long as its user likes, the longest.
+ * A timeout, in milliseconds; the maximum under a debugger, which may pause a function.
  */
 export const timeOutMs = (milliseconds: number): number => (inspector.url() === undefined ? milliseconds : 2 ** 31 - 1);

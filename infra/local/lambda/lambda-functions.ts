@@ -12,40 +12,40 @@ import {
   type WorkerMessage,
 } from './invocation.ts';
 
-/** What all functions together may keep. */
+/** Max memory of all functions together. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
-/** How long an event may wait until it begins: as long as the gateway does. */
+/** Max time of an event in the queue: the gateway's timeout. */
 const MAX_WAIT_MS = 29_000;
 
-/** How long events may go on in a thread that is to end. */
+/** How long events may run in a retired thread. */
 const GRACE_MS = 1_000;
 
-/** Writes a text to the end of a log group. */
+/** Appends text to a log group. */
 export type Log = (group: string, text: string) => void;
 
-/** A Lambda function. What it takes and gives is JSON text. */
+/** A Lambda function. Input and output are JSON text. */
 export interface LambdaFunction {
   readonly name: string;
   /** @throws FunctionError */
   invoke(event: string): Promise<string>;
   /**
-   * What it streams, or its result. A function whose reader has left runs on, as on AWS. It fails with FunctionError.
+   * Its stream, or its result. A function whose reader disconnects keeps running, as on AWS. Fails with FunctionError.
    */
   stream(event: string): Readable;
 }
 
-/** An event that a thread has. */
+/** An event in a thread. */
 interface UnderWay {
   readonly id: string;
   readonly settings: FunctionSettings;
   readonly event: string;
   readonly beginsUntil: number;
   thread: Thread;
-  /** Since when the thread runs it. */
+  /** When the thread started it. */
   startedAt?: number;
   timer?: NodeJS.Timeout;
-  /** Takes a part of a streamed response. */
+  /** Receives a chunk of a streamed response. */
   readonly take: (chunk: Uint8Array) => void;
   readonly resolve: (payload: string) => void;
   readonly reject: (error: FunctionError) => void;
@@ -53,25 +53,25 @@ interface UnderWay {
 
 interface Thread {
   readonly worker: Worker;
-  /** Why it gets no more events, and is to end. */
+  /** Why it was retired: it gets no more events. */
   endsBecause?: string;
-  /** Whether it begins no more events either. */
+  /** Whether it starts no more events either. */
   isRetired?: true;
 }
 
 /**
- * Lambda functions that run their events side by side in one worker thread. A crash fails all that the thread has. A
- * function that has timed out can be stopped only with the thread: what runs beside it gets a second to end; what
- * comes, or was not begun, goes to another thread.
+ * Lambda functions that run their events concurrently in one worker thread. A crash fails all events of the thread. A
+ * function that has timed out can be stopped only with the thread: concurrent events get one second to finish; those
+ * that are new or not started run in another thread.
  *
- * Lambda refuses an event or a result of more than 6 MB. Here the functions refuse such a request themselves, with the
+ * Lambda rejects an event or a result of more than 6 MB. Here the functions reject such a request themselves, with the
  * same 413, and none has such a result.
  */
 export class LambdaFunctions {
   readonly #settings: readonly FunctionSettings[];
   readonly #log: Log;
   readonly #underWay = new Map<string, UnderWay>();
-  /** The one that gets events. */
+  /** The thread for new events. */
   #thread: Thread | undefined;
 
   constructor(settings: readonly FunctionSettings[], log: Log) {
@@ -79,7 +79,7 @@ export class LambdaFunctions {
     this.#log = log;
   }
 
-  /** @param settings one of those of the constructor */
+  /** @param settings one of those in the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
     return {
       name: settings.functionName,
@@ -88,7 +88,7 @@ export class LambdaFunctions {
     };
   }
 
-  /** Ends the thread, with what is under way. */
+  /** Stops the thread, with its events in progress. */
   async stop(): Promise<void> {
     const worker = this.#thread?.worker;
     this.reload();
@@ -96,12 +96,12 @@ export class LambdaFunctions {
     await worker?.terminate();
   }
 
-  /** Lets what comes from now on run with the code that there is now. */
+  /** Runs new events with the current code. */
   reload(): void {
     if (this.#thread) this.#retire(this.#thread, 'its code was replaced');
   }
 
-  /** One whose stream is read slowly waits, until it times out. */
+  /** A function whose stream is read slowly waits, until it times out. */
   #stream(settings: FunctionSettings, event: string): Readable {
     const id = randomUUID();
     let isHeld = false;
@@ -158,12 +158,12 @@ export class LambdaFunctions {
 
   #timeOut({ id, settings: { functionName, timeoutSeconds }, thread }: UnderWay): void {
     const what = `${functionName} timed out after ${timeoutSeconds} s`;
-    writeNotice(`${what}. What runs beside it has ${GRACE_MS / 1_000} s to end.`);
+    writeNotice(`${what}. Concurrent events have ${GRACE_MS / 1_000} s to finish.`);
     this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
     this.#retire(thread, what);
   }
 
-  /** Gives a thread no more events, and ends it with its last one, or when its events had their time. */
+  /** Retires a thread: it gets no more events, and ends with its last one, or after the grace period. */
   #retire(thread: Thread, reason: string): void {
     if (this.#thread === thread) this.#thread = undefined;
     if (thread.endsBecause !== undefined) return;
@@ -205,13 +205,13 @@ export class LambdaFunctions {
       thread.isRetired = true;
       this.#endIfIdle(thread);
     } else if (message.kind === 'log') {
-      // A crash between two events may be of any function.
+      // A crash between two events may be any function's.
       if (message.group === undefined) process.stderr.write(message.text);
       else this.#log(message.group, message.text);
     }
   }
 
-  /** Fails what a thread had begun; after a crash, the rest too. */
+  /** Fails the started events of a thread; after a crash, the rest too. */
   #exited(thread: Thread, reason: string): void {
     if (this.#thread === thread) this.#thread = undefined;
     const { endsBecause } = thread;
@@ -221,7 +221,7 @@ export class LambdaFunctions {
     }
   }
 
-  /** Ends an event, and logs it as far as it is read of Lambda's own line (Telemetry API, `platform.report`). */
+  /** Ends an event, and logs the used parts of Lambda's own line (Telemetry API, `platform.report`). */
   #end(id: string, { payload = '', failure, initDurationMs }: Outcome): void {
     const ended = this.#underWay.get(id);
     if (!ended) return;

@@ -12,7 +12,7 @@ import type { ServedStack } from '../template/stack.ts';
 import type { FunctionSettings } from './invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
 
-/** The functions of a stack, each by the ARN of its alias: there is one version of each. */
+/** The functions of a stack, by the ARN of their alias: each has one version. */
 export interface LoadedFunctions {
   readonly all: LambdaFunctions;
   readonly codeDirectories: readonly string[];
@@ -20,10 +20,10 @@ export interface LoadedFunctions {
 }
 
 /**
- * Loads the functions that have an alias: the others are about a deploy.
+ * Loads the functions with an alias: the others are only for deployments.
  *
  * @param gateway address of API Gateway's API
- * @throws HostError where the code of one is not there
+ * @throws HostError if the code of one is missing
  */
 export function loadFunctions(
   stack: ServedStack,
@@ -49,7 +49,7 @@ export function loadFunctions(
         AWS_REGION: account.region,
         AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
         AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
-        // No shared configuration of this machine.
+        // Ignores this machine's shared AWS configuration.
         AWS_CONFIG_FILE: devNull,
         AWS_SHARED_CREDENTIALS_FILE: devNull,
         AWS_ENDPOINT_URL_API_GATEWAY: gateway,
@@ -74,7 +74,7 @@ const statementsSchema = v.array(
   v.object({ Action: oneOrMore, Effect: v.string(), Resource: oneOrMore, Condition: v.optional(v.unknown()) }),
 );
 
-/** What a role may do in DynamoDB. @throws HostError on a statement that does more than allow actions on resources */
+/** A role's permissions in DynamoDB. @throws HostError for a statement other than Allow with actions and resources */
 function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
   const policies = stack.resources('AWS::IAM::Policy');
   const ofRole = policies.filter((policy) =>
@@ -85,22 +85,22 @@ function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
       const actions = Action.filter((action) => action === '*' || action.startsWith('dynamodb:'));
       if (actions.length === 0) return [];
       if (Effect === 'Allow' && Condition === undefined) return [{ actions, resources: Resource }];
-      throw new HostError(`Resource ${policy.logicalId}: the local host knows no condition and no denial of a call`);
+      throw new HostError(`Resource ${policy.logicalId}: the local server supports no conditions or Deny statements`);
     }),
   );
 }
 
-/** For an editor that saves a file in several steps. */
+/** Debounce for editors that save a file in several steps. */
 const SAVED_AFTER_MS = 50;
 
 /**
- * Bundles a function anew whenever its source file is saved, into an assembly that is the host's own. A bundle that
- * fails leaves the function as it was.
+ * Bundles a function again when its source file is saved, into the server's own assembly. A bundle that
+ * fails leaves the function unchanged.
  *
- * @returns what ends that
+ * @returns stops watching
  */
 export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeDirectories: readonly string[]) {
-  // Its bundler takes memory, which a host that only runs does without.
+  // Loaded on demand: the bundler uses memory.
   const { bundleFunctions, functionsDirectory } = await import('../../stack/bundle.ts');
   const directories = new Map(codeDirectories.map((directory) => [nameOfBundle(directory), directory]));
   const saved = new Set<string>();

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 
-/** How the runtime knows a handler that streams its response (AWS Lambda runtime interface client for Node.js). */
+/** Marker of streaming handlers (AWS Lambda runtime interface client for Node.js). */
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 
 /** Between the metadata of an HTTP response and its body (API Gateway guide, "format for response streaming"). */
@@ -8,7 +8,7 @@ export const DELIMITER = Buffer.alloc(8);
 
 export type StreamingHandler = (event: unknown, stream: Writable, context: unknown) => Promise<unknown>;
 
-/** What a streaming handler writes its response to. */
+/** The stream for a streaming handler's response. */
 export class ResponseStream extends Writable {
   #metadata: Buffer | undefined;
   #hasBegun = false;
@@ -21,13 +21,13 @@ export class ResponseStream extends Writable {
     this.#send = send;
   }
 
-  /** Goes out before the first chunk. */
+  /** Sent before the first chunk. */
   setMetadata(metadata: unknown): void {
     if (this.#hasBegun) throw new Error('Cannot set metadata: the response has begun.');
     this.#metadata = Buffer.concat([Buffer.from(JSON.stringify(metadata)), DELIMITER]);
   }
 
-  /** Lets the handler wait, or no longer: its reader sets the pace. */
+  /** Pauses or resumes the handler (backpressure). */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (isHeld) return;
@@ -40,7 +40,7 @@ export class ResponseStream extends Writable {
     this.#send(this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk);
     this.#metadata = undefined;
     this.#hasBegun = true;
-    // Another turn of the event loop, in which the reader can say that it has enough.
+    // Another turn of the event loop, in which the reader can pause.
     setImmediate(() => {
       if (this.#isHeld) this.#goOn = done;
       else done();
@@ -48,7 +48,7 @@ export class ResponseStream extends Writable {
   }
 }
 
-/** The global that the Node.js runtime of Lambda gives to handlers. */
+/** The global of Lambda's Node.js runtime. */
 export const awslambda = {
   streamifyResponse: (handler: StreamingHandler): StreamingHandler =>
     Object.assign(handler, { [STREAMING]: 'response' }),

@@ -9,8 +9,8 @@ import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, Wor
 import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
 
 /**
- * The Node.js runtime of all functions. Each bundle is loaded with its first event. The event that runs is a value of
- * the asynchronous context: by it `process.env` has the variables of its function alone, a line finds its log group,
+ * The Node.js runtime of all functions. Each bundle is loaded with its first event. The current event is a value of
+ * the asynchronous context: so `process.env` has only its function's variables, a line goes to its log group,
  * and no call is made for an event that has timed out.
  */
 
@@ -22,11 +22,11 @@ interface RunningEvent {
   deadline: number;
 }
 
-/** As many events of a function as its client has connections: no call waits for one, with its own time running. */
+/** Max concurrent events of a function: the connections of its client, so no call waits for one. */
 const MAX_CONCURRENT_EVENTS = 50;
 
 const settingsOfAll: readonly FunctionSettings[] = workerData;
-/** Of each function, how many events run, and those that wait. */
+/** Running and queued events of each function. */
 const lanes = new Map(
   settingsOfAll.map((settings) => [settings.functionName, { settings, running: 0, waiting: new Set<Invocation>() }]),
 );
@@ -47,7 +47,7 @@ Object.defineProperty(process, 'env', { get: () => running.getStore()?.settings.
 for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { write });
 Object.assign(globalThis, { awslambda });
 process.setSourceMapsEnabled(true);
-// A call that waits for a connection is not sent either.
+// Calls waiting for a connection are not sent either.
 subscribe('http.client.request.created', (message) => {
   const event = running.getStore();
   if (!event || typeof message !== 'object' || message === null || !('request' in message)) return;
@@ -75,7 +75,7 @@ function isHandler(value: unknown): value is Handler {
   return typeof value === 'function';
 }
 
-/** What functions read of what Lambda passes to a handler. */
+/** The used parts of Lambda's context. */
 const contextOf = ({ id, functionName }: Invocation, deadline: number) => ({
   awsRequestId: id,
   functionName,
@@ -102,15 +102,15 @@ async function respond(invocation: Invocation, current: RunningEvent): Promise<v
     console.error(error);
     post({ kind: 'ended', id, failure: failureOf(error) });
   } finally {
-    // What it has set up for later events is not bound by its time.
+    // Resources for later events are not bound by its timeout.
     if (performance.now() < deadline) current.deadline = Infinity;
   }
 }
 
-/** Posts what a handler streams, until it has left and its stream has ended. */
+/** Posts a handler's stream, until both have ended. */
 async function streamed(id: string, handle: (stream: ResponseStream) => unknown): Promise<''> {
   const stream = new ResponseStream((bytes) => {
-    // The part may be a small piece of a pool, all of which would be copied.
+    // The chunk may be a slice of a pool, which would be copied whole.
     const chunk = new Uint8Array(bytes);
     post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
   });
@@ -119,7 +119,7 @@ async function streamed(id: string, handle: (stream: ResponseStream) => unknown)
     const result = handle(stream);
     if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
     await result;
-    // A handler may leave before its stream does.
+    // A handler may end before its stream.
     await finished(stream);
     return '';
   } finally {
@@ -134,9 +134,9 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-const waitedTooLong: FunctionFailure = { errorType: 'Sandbox.Timedout', errorMessage: 'The event was never begun' };
+const waitedTooLong: FunctionFailure = { errorType: 'Sandbox.Timedout', errorMessage: 'The event was never started' };
 
-/** Begins events of a function, in the order in which they came. */
+/** Starts events of a function in their order of arrival. */
 function beginEvents(functionName: string): void {
   const lane = lanes.get(functionName);
   for (const invocation of lane?.waiting ?? []) {

@@ -1,4 +1,4 @@
-/** What `Ref`, `Fn::GetAtt` and `Fn::ImportValue` stand for in one stack. Undefined: unknown to the local host. */
+/** Values of `Ref`, `Fn::GetAtt` and `Fn::ImportValue` in one stack. Undefined: unsupported by the local server. */
 export interface Names {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
@@ -6,8 +6,8 @@ export interface Names {
 }
 
 /**
- * Resolves the intrinsic functions in a template value. A symbol stands for what has a function or a name that the
- * local host does not know, and says which: much in a template is never read.
+ * Resolves the intrinsic functions in a template value. A symbol marks a function or a name that the
+ * local server does not support: much of a template is never read.
  */
 export function resolveIntrinsics(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names));
@@ -30,7 +30,7 @@ function call(name: string, argument: unknown, names: Names): unknown {
   return name === 'Fn::Sub' ? substitute(String(first), names) : undefined;
 }
 
-/** Replaces each `${Name}`; undefined where one of them is not known. */
+/** Replaces each `${Name}`; undefined if one of them is unknown. */
 function substitute(text: string, names: Names): string | undefined {
   const values = Array.from(text.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
   if (values.includes(undefined)) return undefined;

@@ -11,7 +11,7 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': account.urlSuffix,
 };
 
-/** What the local host knows of the services that it imitates: what it serves, and what does nothing on a laptop. */
+/** Supported resource types of the emulated services: those it serves, and those without effect on a laptop. */
 const knownTypes: Readonly<Record<string, string>> = {
   ApiGateway:
     'Account ApiKey Authorizer BasePathMapping Deployment DomainName GatewayResponse Method Resource RestApi Stage ' +
@@ -31,14 +31,14 @@ const templateSchema = v.object({
   Parameters: mapOf(v.object({ Default: v.optional(text) })),
 });
 
-/** A template, of which the local host looks at what it serves, and no further. */
+/** A template, of which the local server uses only the types that it serves. */
 export class ServedStack {
   readonly outputs: Readonly<Record<string, string>>;
   readonly #resources: readonly Resource[];
 
   /**
    * @param pageOrigin origin of the reference page, which another stack exports; by default one that no page can have
-   * @throws HostError on a resource that serves requests in a way that the local host does not know
+   * @throws HostError for an unsupported resource that serves requests
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
@@ -59,7 +59,7 @@ export class ServedStack {
     this.#resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
-      if (!isKnown) throw new HostError(`Resource ${id}: the local host does not know the type ${Type}`);
+      if (!isKnown) throw new HostError(`Resource ${id}: the local server does not support the type ${Type}`);
       return new Resource(id, Type, refOf(id) ?? id, resolveIntrinsics(Properties, names));
     });
     const outputs = new Resource('Outputs', 'of the stack', '', resolveIntrinsics(Outputs, names));
@@ -71,14 +71,14 @@ export class ServedStack {
     return this.#resources.filter((each) => each.type === type);
   }
 
-  /** The one resource of a type. @throws HostError where there is none, or more than one */
+  /** The only resource of a type. @throws HostError if there is none, or more than one */
   only(type: string): Resource {
     const [resource, ...others] = this.resources(type);
     if (resource && others.length === 0) return resource;
     throw new HostError(`The local server requires exactly one ${type}`);
   }
 
-  /** The resource of a type that a reference leads to. @throws HostError where there is none */
+  /** The resource of a type by its reference. @throws HostError if there is none */
   find(type: string, ref: string): Resource {
     const resource = this.resources(type).find((each) => each.ref === ref);
     if (!resource) throw new HostError(`The template has no ${ref} of the type ${type}`);
@@ -90,7 +90,7 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
   if (type === undefined || attribute !== 'Arn') return type && `${name}-${attribute}`;
   if (type === 'AWS::Lambda::Function') return arn('lambda', `function:${name}`);
   if (type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${name}`);
-  // Of what is not served, it is only compared.
+  // For types that are not served, it is only compared.
   return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
 }
 
@@ -98,7 +98,7 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
 export class Resource {
   readonly logicalId: string;
   readonly type: string;
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly ref: string;
   readonly #properties: unknown;
 
@@ -110,10 +110,10 @@ export class Resource {
   }
 
   /**
-   * A property, checked.
+   * A property, validated.
    *
    * @param path such as `Code.S3Key`
-   * @throws HostError naming it where it is not what the schema says
+   * @throws HostError naming it if it does not match the schema
    */
   read<Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> {
     const result = v.safeParse(schema, path.split('.').reduce(memberOf, this.#properties));
@@ -121,16 +121,16 @@ export class Resource {
     const [issue] = result.issues;
     const { expected, received, input } = issue;
     const place = [path, v.getDotPath(issue)].filter(Boolean).join('.');
-    const found = typeof input === 'symbol' ? `${input.description}, which it does not know` : received;
+    const found = typeof input === 'symbol' ? `${input.description}, which it does not support` : received;
     throw new HostError(
-      `Resource ${this.logicalId} (${this.type}): the local host needs property ${place} (expected ${expected}, got ${found})`,
+      `Resource ${this.logicalId} (${this.type}): the local server requires property ${place} (expected ${expected}, got ${found})`,
     );
   }
 
-  /** @throws HostError where it has a property with which the local host would answer otherwise than AWS */
+  /** @throws HostError if it has a property that would make the local server differ from AWS */
   refuse(property: string): void {
     if (memberOf(this.#properties, property) === undefined) return;
-    throw new HostError(`Resource ${this.logicalId} (${this.type}): the local host does not support ${property}`);
+    throw new HostError(`Resource ${this.logicalId} (${this.type}): the local server does not support ${property}`);
   }
 
   text(path: string): string {

@@ -51,7 +51,7 @@ describe('a call that is refused', () => {
   const adding = { patchOperations: [{ op: 'add', path: '/name', value: 'x' }] };
 
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([
-    [404, /not answer POST \/usageplans\. .* POST \/apikeys, .*DELETE /, 'POST /usageplans', { name: 'x' }],
+    [404, /not support POST \/usageplans\. .* POST \/apikeys, .*DELETE /, 'POST /usageplans', { name: 'x' }],
     [404, /API Key identifier/, 'GET /apikeys/none'],
     [400, /^value: /, 'POST /apikeys', { value: 'x'.repeat(19) }],
     [400, /^customerId: /, 'POST /apikeys', { customerId: 'c1' }],

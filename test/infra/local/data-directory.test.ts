@@ -148,7 +148,7 @@ describe('the tables in a data directory', () => {
 
     await expect(creating).rejects.toMatchObject({
       name: 'HostError',
-      message: 'The table stock is of another version of the service. Choose another data folder with --data.',
+      message: 'The table stock is of another version of the service. Choose another data directory with --data.',
     });
   });
 });

@@ -63,7 +63,7 @@ test('An event whose caller has stopped to wait before it begins is never begun'
   const lambda = deploy('let calls = 0; exports.handler = async () => (calls += 1);');
   jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now() - 29_001);
 
-  await expect(invoke(lambda)).rejects.toEqual(functionError('Sandbox.Timedout', 'The event was never begun'));
+  await expect(invoke(lambda)).rejects.toEqual(functionError('Sandbox.Timedout', 'The event was never started'));
   expect(await invoke(lambda)).toBe(1);
 });
 

@@ -53,7 +53,7 @@ describe('a template', () => {
     [
       'a reference that leads nowhere',
       (template) => (resourceOf(template, METHOD)[1].Properties.ResourceId = { Ref: 'None' }),
-      /^Resource \w+ \(AWS::ApiGateway::Method\): .* property ResourceId .*Ref "None", which it does not know/,
+      /^Resource \w+ \(AWS::ApiGateway::Method\): .* property ResourceId .*Ref "None", which it does not support/,
     ],
     [
       'an output that refers to nothing',
