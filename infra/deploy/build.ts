@@ -8,7 +8,7 @@ const CHANGED = '-changed';
 /**
  * The checked out commit, marked if tracked files differ from it; `none` outside a Git repository.
  *
- * @param folder in the work tree
+ * @param directory in the work tree
  */
 export function checkedOutBuild(directory = import.meta.dirname): string {
   const git = (...words: string[]): string =>

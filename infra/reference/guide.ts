@@ -20,7 +20,7 @@ const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;
 
 /**
  * `docs/guide.md` for one service, in Markdown: the introduction of the reference. Its title is the reference's own,
- * and its links lead to pages beside that.
+ * and its links lead to the pages next to it.
  */
 export function guide({ serverUrl, exampleKey, petDeprecation }: GuideOptions): string {
   return readFileSync(file, 'utf8')

@@ -27,7 +27,7 @@ export const entryReply = ({ entry, version }: StockVersion): Reply => ({
 
 /**
  * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a
- * compressed answer, and stands for no version that an update could name.
+ * compressed response, and is not a version for updates.
  */
 export function withEntityTag(requestHeaders: RequestHeaders, { status, headers, body }: Reply): Reply {
   const digest = createHash('sha256')

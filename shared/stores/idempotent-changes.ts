@@ -25,7 +25,7 @@ import {
   withoutNulls,
 } from './stock-store.ts';
 
-/** How long the answer to a request is kept. */
+/** Retention of an idempotency record. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
 /** A request with an `Idempotency-Key`. */
@@ -39,7 +39,7 @@ export interface IdempotentRequest {
 /** The request of a probe, which is never recorded. */
 export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
 
-/** The record of an update has its answer beside that. An adjustment is answered with the entry as it is. */
+/** The record of an update also has its response. An adjustment returns the current entry. */
 const recordSchema = v.object({ fingerprint: v.string() });
 
 const entryFields = v.keyof(stockEntrySchema).options;
@@ -51,7 +51,7 @@ interface AttemptState extends Attempts {
 
 /**
  * Changes that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
- * transaction writes the stock entry together with a record of the request, which no other can write again for a day.
+ * transaction writes the stock entry together with the request's idempotency record, which is unique for a day.
  */
 export class IdempotentChanges {
   readonly #client: DynamoDBDocumentClient;
@@ -67,7 +67,7 @@ export class IdempotentChanges {
   /**
    * Carries a change out, or finds that it was. The record makes every try safe to repeat.
    *
-   * @returns the answer that an update had the first time; for an adjustment the entry as it is by now
+   * @returns the first response to an update; for an adjustment the current entry
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
    *   current ETag, or as {@link changeFailure} has it
    */
@@ -97,7 +97,7 @@ export class IdempotentChanges {
   }
 
   /**
-   * The answer to an update, as it is kept. Where there is no entry that can be read, it is made of any other: then the
+   * The stored response to an update. Without a readable entry, it is made from any other: then the
    * transaction fails, as the record is there or by the condition on the entry, and returns the item.
    */
   async #responseTo(update: StockUpdate, attempts: AttemptState): Promise<StockVersion> {
@@ -111,7 +111,7 @@ export class IdempotentChanges {
     };
   }
 
-  /** The answer to a request that was carried out before. */
+  /** The response to a request that was applied before. */
   async #repeated(item: OldItem, request: IdempotentRequest, { petId, ...change }: StockChange): Promise<StockVersion> {
     const record = unmarshall({ ...item, petId: { N: petId } }, { ...exactNumbers });
     const { fingerprint } = v.parse(recordSchema, record);
@@ -125,7 +125,7 @@ export class IdempotentChanges {
     return found;
   }
 
-  /** An update has the fields that it does not change as conditions, so that the stored answer is what was written. */
+  /** The unchanged fields of an update are conditions, so the stored response is what was written. */
   #transaction(request: IdempotentRequest, change: StockChange, version: string, response: StockVersion | undefined) {
     const now = Math.floor(Date.now() / 1_000);
     const { petId: _, ...fields } = response?.entry ?? {};

@@ -1,21 +1,21 @@
 /*
- * The room `shared/stores`: stock, orders and pets in DynamoDB.
+ * The directory `shared/stores`: stock, orders and pets in DynamoDB.
  *
- * Problem: many clients change the same entry at once, and answers get lost. No change may be lost or made twice, and
- * no answer may be 200 for a quantity that was never stored.
+ * Problem: clients update the same entry concurrently, and responses get lost. No update may be lost or applied twice,
+ * and no response may be 200 for a quantity that was never stored.
  *
  * Algorithm: an entry is one item (partition = store, sort key = petId) with a random `version`, which each write
  * replaces and which is its ETag.
- * - `StockStore.change` is one conditional write. If its answer is lost, one consistent read looks for its version.
+ * - `StockStore.change` is one conditional write. If its response is lost, one consistent read checks for its version.
  * - `IdempotentChanges` is one transaction of the change and a record of the request, put only if it is not there. If
- *   it is there, the request was carried out before, and its answer is given again.
+ *   it exists, the request was applied before, and its response is returned again.
  * - `SortedTable` lists by Query in the order of the ids; a page is one Query.
  *
  * Concurrency: the condition of the write decides every race, and fails for an entry that this release cannot read.
  * Nothing is locked. Whole lists and pages are read eventually consistent; entries by id and reads of a change are not.
  *
- * Errors: `shared/dynamodb.ts` sorts failures by what became of the call. What surely was not carried out is tried
- * again, up to four times in five seconds. What may have been is tried again only where a second time does nothing:
+ * Errors: `shared/dynamodb.ts` classifies failures by the outcome of the call. Calls that were not applied are retried
+ * up to four times in five seconds. Those that may have been are retried only if that is idempotent:
  * with a record, or with a version. Otherwise it is 503 or 500, whose message says the update may have been applied.
  */
 import { randomBytes, randomInt } from 'node:crypto';
@@ -70,7 +70,7 @@ export interface Attempts {
 /** 72 random bits. */
 export const newVersion = (): string => randomBytes(9).toString('base64url');
 
-/** Stands for the version of an entry that was put in by hand, without one. */
+/** The version of an entry that was added manually, without one. */
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
 
 /** An item as {@link stockItem} makes it. */
@@ -107,7 +107,7 @@ export class StockStore {
 
   /**
    * Changes the stock of one pet: one conditional write. It is sent again where it surely was not done; and, if it
-   * names versions, where the connection was gone: at most one of the two can succeed. If its answer is lost, one read
+   * names versions, if the connection was closed: at most one of the two can succeed. If its response is lost, one read
    * shows whether it was done: then the entry has its version.
    *
    * @returns the entry as the change made it

@@ -51,12 +51,12 @@ export interface RequestUsage {
   readonly billedMs: number;
   /** All lines that it leaves in the logs, in bytes. */
   readonly logBytes: number;
-  /** Headers and body of the answer, in bytes. */
+  /** Headers and body of the response, in bytes. */
   readonly responseBytes: number;
 }
 
 const MILLION = 1_000_000;
-/** Of a streamed answer, for one billed request. */
+/** Of a streamed response, for one billed request. */
 const BYTES_PER_REQUEST = 10 * 1024 * 1024;
 
 /** What a million requests cost on production in USD, without monthly prices. @param taken by one: RequestUsage */

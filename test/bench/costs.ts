@@ -10,7 +10,7 @@ import { MeasuredHost, type RequestKind } from './measured-host.ts';
 
 const PETS = { whole: 10_000, small: 200 };
 const PAGE = 100;
-/** Rows of a bulk: 50 are written in a second. */
+/** Rows of a batch update: 50 are written in a second. */
 const BULK = { whole: 25, small: 1 };
 /** After this time the lines about all requests are in the log files, in milliseconds. */
 const LOGGED_MS = 500;

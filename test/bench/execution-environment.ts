@@ -43,11 +43,11 @@ export interface Measured {
   readonly file: string;
   readonly event: object;
   readonly streams: boolean;
-  /** Of the answer: its HTTP status, or the authorizer's outcome. */
+  /** Of the response: its HTTP status, or the authorizer's outcome. */
   readonly status: unknown;
 }
 
-/** The same function, which is loaded late, and answers late. */
+/** The same function, loaded late, and with a late response. */
 export function slowed(measured: Measured): Measured {
   const source = `
     import { handler as own } from '${pathToFileURL(measured.file).href}';
@@ -90,14 +90,14 @@ export class ExecutionEnvironment {
     return new ExecutionEnvironment(child, measured, importMs);
   }
 
-  /** @throws Error where the answer is another than expected, or the process ends */
+  /** @throws Error where the response is another than expected, or the process ends */
   async call(): Promise<Call> {
     const { file, event, streams, status } = this.#measured;
     const response = messageOf(this.#process, this.#measured);
     this.#process.send({ event, streams });
     const [call]: (Call & { readonly status: unknown })[] = await response;
     if (call && call.status === status) return call;
-    throw new Error(`${file} answered ${String(call?.status)}, not ${String(status)}`);
+    throw new Error(`${file} returned ${String(call?.status)}, not ${String(status)}`);
   }
 
   async close(): Promise<void> {

@@ -26,7 +26,7 @@ const kinds = [
   { path: '/no-such-path', status: 404 },
 ];
 
-/** Start-up and memory of the local host, started as a newcomer does. */
+/** Start-up and memory of the local server, started as a newcomer does. */
 export async function benchHost(size: Size): Promise<Figure[]> {
   const { starts, clients, requests } = COUNTS[size];
   // The first start after a change of the sources synthesizes them, and does not count.
@@ -88,7 +88,7 @@ async function peakUnderLoad(host: ChildProcess, baseUrl: string, clients: numbe
       const { path = '', status, ...init } = kinds[left % kinds.length] ?? {};
       const response = await fetch(`${baseUrl}${path}`, { ...init, headers });
       await response.arrayBuffer();
-      if (response.status !== status) throw new Error(`${path} was answered ${response.status}, not ${status}`);
+      if (response.status !== status) throw new Error(`${path} returned ${response.status}, not ${status}`);
     }
   };
   progress(`sending ${requests} requests`);

@@ -59,7 +59,7 @@ export interface RequestKind {
   readonly key: string;
   readonly headers?: () => Record<string, string>;
   readonly body?: string;
-  /** Of the answer; any other ends the bench. */
+  /** Of the response; any other ends the bench. */
   readonly status: number;
   /** Functions that run for it, the authorizer included. */
   readonly invocations: number;
@@ -68,7 +68,7 @@ export interface RequestKind {
 }
 
 /**
- * A local host whose every request is measured: capacity by the engine's account, time and lines of functions by its
+ * A local server whose every request is measured: capacity by the engine's account, time and lines of functions by its
  * log files. It writes no access log, which API Gateway does: its line is made of the format that is deployed.
  */
 export class MeasuredHost {
@@ -127,7 +127,7 @@ export class MeasuredHost {
     };
   }
 
-  /** @returns the bytes of all answers, headers included, and the lines that each log file got for them */
+  /** @returns the bytes of all responses, headers included, and the lines that each log file got for them */
   async #send(kind: RequestKind, count: number): Promise<{ responseBytes: number; lines: string[][] }> {
     const { name, method = 'GET', path, key, headers, body = null, status, invocations } = kind;
     const before = this.#logs();
@@ -136,7 +136,7 @@ export class MeasuredHost {
       const own = { Authorization: `Bearer ${key}`, 'Accept-Encoding': 'identity', ...headers?.() };
       const response = await fetch(`${this.host.baseUrl}${path}`, { method, headers: own, body });
       responseBytes += (await response.arrayBuffer()).byteLength + headerBytes(response);
-      if (response.status !== status) throw new Error(`${name} was answered ${response.status}, not ${status}`);
+      if (response.status !== status) throw new Error(`${name} returned ${response.status}, not ${status}`);
     }
     const deadline = performance.now() + MAX_WAIT_MS;
     for (;;) {
@@ -200,7 +200,7 @@ async function forward(engine: URL, request: IncomingMessage, response: ServerRe
 
 const reportSchema = v.object({ record: v.object({ metrics: v.object({ durationMs: v.number() }) }) });
 
-/** What a line of the local host's log says of an invocation; undefined for any other line. */
+/** What a line of the local server's log says of an invocation; undefined for any other line. */
 function parseReportLine(line: string) {
   if (!line.includes('"platform.report"')) return undefined;
   return v.parse(reportSchema, JSON.parse(line)).record.metrics;

@@ -6,7 +6,7 @@ import { int64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { atMost, compared, type Figure, median, progress, type Size } from './figure.ts';
 
-/** A bulk is written at a pace of its own, and 25 rows are many. */
+/** A batch update is written at a pace of its own, and 25 rows are many. */
 const COUNTS = { whole: { rounds: 5, requests: 40, batches: 4 }, small: { rounds: 1, requests: 2, batches: 1 } };
 
 interface Sent {
@@ -106,7 +106,7 @@ export async function benchParsers(size: Size): Promise<Figure[]> {
       figures.push(atMost(figure, await medianRatio(host, one, size), 2));
     }
     if (size === 'whole') return figures;
-    // A bulk that writes 25 rows takes more than any parser.
+    // A batch update that writes 25 rows takes more than any parser.
     const ofSlower = await medianRatio(host, { worst: goodBatch, good: { path: ENTRY }, isBatch: true }, size);
     return compared(figures, 0, ofSlower);
   } finally {
@@ -132,7 +132,7 @@ const isDone: Expectation = (status) => status === 200;
 /** Done, or refused for what it is: not for how often it comes. */
 const isParsed: Expectation = (status) => status < 429;
 
-/** Microseconds. @throws Error where an answer is another than expected: something else was measured then */
+/** Microseconds. @throws Error where a response is another than expected: something else was measured then */
 async function processorTimeOf(
   { baseUrl, host }: LocalHost,
   sent: Sent,
@@ -145,7 +145,7 @@ async function processorTimeOf(
   for (let request = 0; request < requests; request++) {
     const response = await fetch(`${baseUrl}${path}`, { method, headers: own, body });
     await response.arrayBuffer();
-    if (!isExpected(response.status)) throw new Error(`${path.slice(0, 40)} was answered ${response.status}`);
+    if (!isExpected(response.status)) throw new Error(`${path.slice(0, 40)} returned ${response.status}`);
   }
   const { user, system } = process.cpuUsage(before);
   return user + system;

@@ -18,7 +18,7 @@ export interface Sender {
 /** What became of the requests of one sender. */
 export interface Served {
   admitted: number;
-  /** Milliseconds to each answer. */
+  /** Milliseconds to each response. */
   readonly times: number[];
 }
 

@@ -33,7 +33,7 @@ export async function compare(expected: Side, other: Side): Promise<Map<string, 
         const of = name === 'status' ? `${request.method} ${status} ${code}: ` : '';
         const line = `${of}${name} is ${seen[name] ?? 'missing'}, not ${right[name] ?? 'missing'}`;
         differences.set(line, [...(differences.get(line) ?? []), request]);
-        // An answer of another status differs in all the rest.
+        // A response of another status differs in all the rest.
         if (name === 'status') break;
       }
     }
@@ -45,7 +45,7 @@ export async function compare(expected: Side, other: Side): Promise<Map<string, 
 
 type Answer = Readonly<Record<string, string | undefined>>;
 
-/** The answer once its turn has come: throttles are of the moment. */
+/** The response once its turn has come: throttles are of the moment. */
 async function responseOf({ url, token }: Side, agent: http.Agent, request: FuzzedRequest): Promise<Answer> {
   try {
     let response = await sendRaw(url, agent, token, request);
@@ -55,7 +55,7 @@ async function responseOf({ url, token }: Side, agent: http.Agent, request: Fuzz
     }
     return partsOf(response);
   } catch (error) {
-    return { status: `no answer (${error instanceof Error ? error.message : String(error)})` };
+    return { status: `no response (${error instanceof Error ? error.message : String(error)})` };
   }
 }
 
@@ -65,7 +65,7 @@ const OWN_VALUE = new Set(['etag', 'link', 'x-amzn-requestid']);
 const NOT_COMPARED =
   /^(connection|keep-alive|transfer-encoding|date|server|content-length|x-amz-(apigw-id|request-id|id-2))$/;
 
-/** What of an answer must be alike: its status, its headers, and its body. */
+/** What of a response must be alike: its status, its headers, and its body. */
 function partsOf({ status, headers, text }: RawResponse): Answer {
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
   const fields = [...headers]

@@ -1,4 +1,4 @@
-/** A difference that is the emulator's own: AWS does as the local host. */
+/** A difference that is the emulator's own: AWS does as the local server. */
 export interface KnownDifference {
   /** Emulators that have it. */
   readonly of: readonly string[];
@@ -48,7 +48,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     of: ['ministack'],
     line: /^[A-Z]+ 401 \w*: status is 403|^smoke test: .*: the header Access-Control-Allow-Origin is missing/,
-    aws: 'API Gateway answers with the gateway responses of the API, ACCESS_DENIED among them',
+    aws: 'API Gateway returns the gateway responses of the API, ACCESS_DENIED among them',
     source: `${apiGatewayGuide}/supported-gateway-response-types.html`,
   },
   {

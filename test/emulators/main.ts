@@ -42,7 +42,7 @@ interface Emulator {
 function parseOptions(): Emulator {
   return new Command('npm run emulators --')
     .description(
-      "Deploys staging to an emulator of AWS that runs already, and compares its answers with the local host's.",
+      "Deploys staging to an emulator of AWS that runs already, and compares its responses with the local server's.",
     )
     .requiredOption('--name <name>', 'which emulator it is, such as ministack')
     .option('--endpoint <url>', 'its address', parseAddress, 'http://127.0.0.1:4566')
@@ -58,7 +58,7 @@ function parseAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address.');
 }
 
-/** Deploys staging to the emulator and compares it with the local host. @returns whether every difference is known */
+/** Deploys staging to the emulator and compares it with the local server. @returns whether every difference is known */
 async function witness({ name, endpoint, account }: Emulator): Promise<boolean> {
   await checkReachable(endpoint);
   const host = await LocalHost.start();
@@ -132,7 +132,7 @@ function report(
   const unknown = lines.filter((line) => !known(line));
   const requestsWith = (some: readonly string[]) => new Set(some.flatMap((line) => differences.get(line) ?? [])).size;
   const [all, different, otherwise] = [comparedRequests().length, requestsWith(lines), requestsWith(unknown)];
-  print(`\n${name}: of ${all} requests ${all - different} were answered as by the local host,`);
+  print(`\n${name}: of ${all} requests ${all - different} returned the same as the local server,`);
   print(`  ${different - otherwise} but for known differences, ${otherwise} otherwise`);
   return unknown.length === 0 && faults.every(known);
 }

@@ -70,7 +70,7 @@ describe('In the life of a key', () => {
     expect(await admin.output('keys', 'show', 'Acme')).toMatch(/^State +active$[^]+^Today +3 of 1,000 requests$/m);
   });
 
-  test('move gives it other limits at once, and keeps the counters', async () => {
+  test('move changes its limits immediately, and keeps the counters', async () => {
     const moved = { id, plan: 'pro', perMinute: 300, perDay: 10_000, state: 'active', usedToday: 3 };
     expect(await admin.json('keys', 'move', id, '--plan', 'pro')).toMatchObject(moved);
     expect(await list(first)).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 297 } });

@@ -98,7 +98,7 @@ describe('When DynamoDB', () => {
     expect(shown).toContain('\n        at ');
   });
 
-  test('does not answer the operations, 503 for each before the gateway gives up, and then all is as before', async () => {
+  test('is unavailable to the operations: 503 for each before the gateway times out, and then all is as before', async () => {
     engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'silence' });
     const during = await Promise.all(requests.map(([name, send]) => send(api).then(({ status }) => [name, status])));
     engine.faults = () => undefined;

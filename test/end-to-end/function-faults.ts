@@ -4,13 +4,13 @@ import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 
-/** Copies the service's cloud assembly to a folder, for faults to be planted in. */
+/** Copies the service's cloud assembly to a directory, for faults to be planted in. */
 export function assemblyForFaults(directory: string): string {
   cpSync(synthesizedOnce(), directory, { recursive: true });
   return directory;
 }
 
-/** Lets the functions wait for an answer of DynamoDB for a tenth of the time. */
+/** Lets the functions wait for a response of DynamoDB for a tenth of the time. */
 export function hurryCalls(assembly: string): void {
   const { assetDirectories } = readAssembly(assembly);
   const files = [...new Set(assetDirectories.values())].map((directory) => path.join(directory, 'function.cjs'));

@@ -33,7 +33,7 @@ describe('A request without a valid key', () => {
     });
   });
 
-  test('has the very same answer for a disabled key, an expired one and an unknown one, and another for a typo', async () => {
+  test('has the very same response for a disabled key, an expired one and an unknown one, and another for a typo', async () => {
     const disabled = await issueKey(host, { enabled: false });
     const expired = await issueKey(host, { expiresAtMs: Date.now() - 1 });
     const tokens = [disabled.token, expired.token, generateToken()];

@@ -104,7 +104,7 @@ class HostProcess {
   }
 }
 
-/** Every file in a folder and below, as text. */
+/** Every file in a directory and below, as text. */
 function filesIn(directory: string): Map<string, string> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
@@ -115,13 +115,13 @@ function filesIn(directory: string): Map<string, string> {
   );
 }
 
-/** Each start goes on with what the one before has left in the data folder. */
+/** Each start goes on with what the one before has left in the data directory. */
 describe('npm start', () => {
   let host: HostProcess;
 
   afterEach(() => host.stop('SIGKILL'));
 
-  /** Starts a host on the data folder. @returns the folder for what it removes when it stops */
+  /** Starts a host on the data directory. @returns the directory for what it removes when it stops */
   function start(...options: string[]): string {
     const directory = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
     mkdirSync(directory);

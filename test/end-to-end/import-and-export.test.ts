@@ -91,7 +91,7 @@ describe('What an import has read, an export writes, digit for digit:', () => {
     ['inventory', inventoryItemSchema, '/inventory', ['csv', 'jsonl']],
     ['orders', orderSchema, '/store/orders', ['csv', 'jsonl']],
     ['pets', petRecordSchema, `/pets/${MAX_INT64}`, ['jsonl']],
-  ])('every field of %s, which the API answers with', async (records, schema, path, endings) => {
+  ])('every field of %s, which the API returns', async (records, schema, path, endings) => {
     const record = recordToJson(sampleOf(schema));
     await admin.output(records, 'import', written('record.jsonl', record));
     const response = await textOf(path);
@@ -221,8 +221,8 @@ describe('An export', () => {
   });
 
   test.each([
-    ['a folder that is not there', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
-    ['the place of a folder', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
+    ['a directory that is not there', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
+    ['the place of a directory', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
     ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its extension must be \.csv or \.jsonl\.$/],
   ])('into %s says why not in one line', async (_, name, message) => {
     mkdirSync(join(directory, 'folder.csv'));

@@ -39,7 +39,7 @@ const pet = samplePets.find(({ id }) => id === '103');
 const placed = sampleOrders.filter(({ status }) => status === 'placed').map(recordToJson);
 const known = asking({ 'If-None-Match': 'W/"v0", "v1"' });
 
-describe('Every answer is as the OpenAPI document has it', () => {
+describe('Every response matches the OpenAPI document', () => {
   test.each<[method: string, path: string, parts: RequestParts, status: number, body: unknown]>([
     ['GET', '/inventory?petId=7001,999', {}, 200, [item(60)]],
     ['GET', '/inventory/7001', {}, 200, item(60)],
@@ -144,7 +144,7 @@ test('The ETag of a read is good for one update, whose own ETag is good for the 
   ]).toEqual([200, 412, 200]);
 });
 
-test('With an Idempotency-Key the same request gets the same answer, and another one 422', async () => {
+test('With an Idempotency-Key the same request gets the same response, and another one 422', async () => {
   const headers = { 'Idempotency-Key': '"one"' };
   const first = await set(6, headers);
   await set(9);

@@ -30,7 +30,7 @@ const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
 const list = (key: IssuedKey) => apiOf(key).list();
 const listConcurrently = (key: IssuedKey, count: number) => Promise.all(Array.from({ length: count }, () => list(key)));
 
-test('Of many requests at once as many are admitted as the minute has room for, then as the day has', async () => {
+test('Of many concurrent requests the remaining quota of the minute is admitted, then that of the day', async () => {
   const key = await issueKey(host, { perMinute: 60, perDay: 100 });
 
   const first = await listConcurrently(key, 80);

@@ -127,7 +127,7 @@ const sendRaw = async (target: string, hostHeader: string) =>
     await exchange(host.origin, `GET ${target} HTTP/1.1\r\nHost: ${hostHeader}\r\nConnection: close\r\n\r\n`),
   );
 
-describe('The reference page of a local host', () => {
+describe('The reference page of a local server', () => {
   test('is at the root with the demo key of the Free plan, and beside it are the files that it needs', async () => {
     const page = await get('/');
     const html = await page.text();

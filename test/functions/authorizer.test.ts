@@ -134,7 +134,12 @@ describe('A request that is denied has empty windows, and is logged by the autho
     ['with x-api-key', { ...sent(), 'X-Api-Key': token }, 'API_KEY_MISSING', 'in the header x-api-key'],
     ['without Bearer', sent(token), 'API_KEY_MISSING', 'does not begin with Bearer and a space'],
     ['with Bearer alone', sent('Bearer'), 'API_KEY_MISSING', 'no key after Bearer, or more than one word'],
-    ['with a key that is cut off', sent(`Bearer ${token.slice(0, -1)}`), 'API_KEY_INVALID', 'send all 50 characters'],
+    [
+      'with a key that is interrupted',
+      sent(`Bearer ${token.slice(0, -1)}`),
+      'API_KEY_INVALID',
+      'send all 50 characters',
+    ],
     ['with a key that was never issued', sent(`Bearer ${token}`), 'API_KEY_INVALID', 'unknown'],
   ])('%s', async (_, headers, code, part) => {
     const verdict = await verdictOn(headers);

@@ -24,7 +24,7 @@ const read = (file: string): string => readFileSync(path.join(import.meta.dirnam
 const recorded = v.parse(recordsSchema, JSON.parse(read('stock-stream.json')));
 const PET = '9007199254740993';
 
-/** An entry from its creation to its end, and one that was put in by hand, and then put right. */
+/** An entry from its creation to its end, and one that was put in manually, and then put right. */
 async function changeStock(stock: StockTable, store: StockStore): Promise<void> {
   await stock.put(anEntry(PET, 4), { version: 'v1' });
   await store.change({ petId: int64(PET), quantity: 7 });
@@ -44,7 +44,7 @@ const logged = recordFaults();
 let aws: FaultyLink;
 let handler: typeof PublishStockChanges.handler;
 
-// EventBridge and SQS run on AWS alone: this answers as their API references say.
+// EventBridge and SQS run on AWS only: this responds as in their API references.
 beforeAll(async () => {
   aws = await FaultyLink.to('http://127.0.0.1:1');
   pointSdkAt(new URL(aws.origin));

@@ -63,7 +63,7 @@ describe('PATCH /inventory', () => {
     expect((await send([{ petId: 1, quantity: 8, ifMatch: etag }])).body).toMatchObject([{ status: 412 }]);
   });
 
-  test('begins five rows at once and 50 per second, of one request or several', async () => {
+  test('starts five rows concurrently and 50 per second, of one request or several', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
     jest.advanceTimersByTime(1_000);
     let ended = 0;

@@ -68,7 +68,7 @@ test('Entries take as few calls as DynamoDB allows, each is reported, and no mor
 
 test.each([
   ['takes the rest at the tenth try', 10, [3], undefined],
-  ['does not', 11, [], 'Error: The table stock was too busy to take all entries.'],
+  ['does not', 11, [], 'Error: The table stock throttled, and did not accept all entries.'],
 ])('A busy table is tried ten times: it %s', async (_, takenAt, progress, failure) => {
   const found: number[] = [];
   const busy = table((call) => (call < takenAt ? 0 : 25));

@@ -2,7 +2,7 @@ import type { Random } from '../support/random.ts';
 import type { Caller } from './virtual-dynamodb.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A request in an execution environment, and its answer. */
+/** A request in an execution environment, and its response. */
 export interface Invocation<Result> {
   readonly environment: number;
   readonly invokedAt: number;
@@ -65,7 +65,7 @@ export class Environments {
       invokedAt: this.#time.now,
       respondedAt: Infinity,
       faults: 0,
-      outcome: { kind: 'failed', error: 'no answer' },
+      outcome: { kind: 'failed', error: 'no response' },
     };
     try {
       invocation.outcome = await handle(environment, invocation);

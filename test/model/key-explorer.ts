@@ -198,7 +198,7 @@ export class KeyExplorer {
     if (fault === 'lost') {
       await one.step(async (perform) => {
         await perform();
-        throw Object.assign(new Error('No answer'), { name: 'TimeoutError', $metadata: {} });
+        throw Object.assign(new Error('No response'), { name: 'TimeoutError', $metadata: {} });
       });
       await one.finish();
     }

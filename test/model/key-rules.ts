@@ -77,7 +77,7 @@ export class KeyRules {
     this.#done = [...this.#done, { name: block, isDone: true, result: undefined }];
   }
 
-  /** A command fails with a sentence, or where it had no answer. */
+  /** A command fails with a sentence, or where it had no response. */
   failure(error: unknown): void {
     if (error instanceof AdminError || (error instanceof Error && error.name === 'TimeoutError')) return;
     throw error;
@@ -112,7 +112,7 @@ export class KeyRules {
     this.#done = done;
     // A sync that has no end may have set something back, and has said nothing.
     if (done.some(({ name, isDone }) => name === 'sync' && !isDone))
-      this.report({ applied: ['cut off'], problems: [] });
+      this.report({ applied: ['interrupted'], problems: [] });
     for (const { name, result } of done) if (name === 'sync' && isReport(result)) this.report(result);
   }
 

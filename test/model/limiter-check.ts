@@ -51,7 +51,7 @@ const broken = (
       : [],
   );
 
-/** Whatever its answer, a request changes a key only if its token opens it and the counters allow it at that moment. */
+/** A request changes a key only if its token is valid and the counters allow it at that moment. */
 function faultsOfWrite(request: LimiterRequest, { before, key }: Version): Faults {
   if (!isValid(before, request)) return { 'changed a key that its token does not open': true };
   const isSameMinute = before.currentMinute === key.currentMinute;
@@ -130,7 +130,7 @@ function hasReason({ outcome, faults, environment, invokedAt, epoch }: LimiterRe
   );
 }
 
-/** The key as it was at each moment at which the data behind an answer may have been read; undefined: it was absent. */
+/** The key at each moment at which a response's data may have been read; undefined: it was absent. */
 function statesBehind({ epoch, invokedAt, respondedAt }: LimiterRequest, versions: readonly Version[]) {
   const since = Math.min(epoch, invokedAt) - REFUSAL_CACHE_TTL_MS - MAX_AHEAD_MS;
   const during = versions.filter(({ at }) => at > since && at <= respondedAt);

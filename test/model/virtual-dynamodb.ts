@@ -10,7 +10,7 @@ import { clientOver, type Input, keyOf, type Tamper, VirtualTable } from './virt
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
- * What becomes of a call: it is executed; it is throttled; it never arrives; it is executed, and the answer is lost; it
+ * What becomes of a call: it is executed; it is throttled; it never arrives; it is executed, its response is lost; it
  * is executed long after the client gave up; its connection was idle for so long that it is closed.
  */
 type Fate = 'done' | 'throttled' | 'unreached' | 'lost' | 'late' | 'reset';
@@ -139,7 +139,7 @@ export class VirtualDynamoDB {
   }
 }
 
-/** An answer, or the failure that DynamoDB answers with. An expression that it refuses is a fault of the round. */
+/** A response, or the failure that DynamoDB answers with. An expression that it refuses is a fault of the round. */
 function ignoreFailure(execute: () => Input): Input | Error {
   try {
     return execute();
@@ -167,7 +167,7 @@ const timedOut = (): Error => failure({ name: 'TimeoutError' });
 
 const answered = { message: 'The call has failed', $metadata: { attempts: 1, totalRetryDelay: 0 } };
 
-/** The client's error where an answer is lost: at once, or, where it times out, when its time is over. */
+/** The client's error where a response is lost: at once, or, where it times out, when its time is over. */
 const randomLoss = (random: Random): Error =>
   random.pick([connectionReset(), failure({ code: 'EPIPE' }), timedOut(), new InternalServerError(answered)]);
 

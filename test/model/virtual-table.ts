@@ -16,7 +16,7 @@ import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts'
 /** An item as DynamoDB's own API has it. */
 export type Item = Record<string, AttributeValue>;
 
-/** The parameters of a command, or its answer, as DynamoDB's own API has them. */
+/** The parameters of a command, or its response, as DynamoDB's own API has them. */
 export type Input = Record<string, unknown>;
 
 /** Changes a command before it is executed: a deliberate fault of the program under test. */
@@ -157,7 +157,7 @@ export const recordOf = (item: Item | undefined): KeyRecord => parseKeyRecord(it
 
 /**
  * A client whose calls end in a function instead of the network. The SDK checks a command and makes attribute values of
- * it, and plain items of the answer.
+ * it, and plain items of the response.
  */
 export function clientOver(call: (command: string, input: Input) => Promise<Input>): DynamoDBDocumentClient {
   const client = documentClient({ requestTimeout: 1_000 });
@@ -169,7 +169,7 @@ export function clientOver(call: (command: string, input: Input) => Promise<Inpu
           return [name, name === 'Items' && Array.isArray(value) ? value.map(plainItem) : value];
         });
         const reply: Input = Object.fromEntries(output);
-        // The type of an answer depends on the command, which is not known here.
+        // The type of a response depends on the command, which is not known here.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         return { output: reply as never, response: undefined };
       },

@@ -34,7 +34,7 @@ export interface Result {
   readonly seen: string;
 }
 
-/** Makes the checks one after the other, up to the first request that gets no answer. */
+/** Makes the checks one after the other, up to the first request that gets no response. */
 export async function* runChecks(service: Service, checks: readonly Check[]): AsyncGenerator<Result> {
   for (const { name, run } of checks) {
     try {

@@ -10,7 +10,7 @@ const ENOUGH = 2_000;
 /** Why an update cannot be tried in a new store. */
 export const EMPTY = 'the store is empty';
 
-/** Above so many requests a minute an instance counts several at once, so that an answer may not count down. */
+/** Above so many requests per minute an instance counts several at once, so that a response may not count down. */
 const COUNTED_ONE_BY_ONE = 1_000;
 
 /** What a reader sees. */
@@ -104,7 +104,7 @@ async function updateAndPutBack(service: Service): Promise<string> {
   const putBack = () => unlessChanged(petId, client.adjustInventory(petId, quantity - changed.data.quantity, options));
   // Whatever is wrong with the update, its quantity does not stay.
   const restored = await putBack();
-  expectSame('the quantity in the answer', changed.data.quantity, other);
+  expectSame('the quantity in the response', changed.data.quantity, other);
   expectSame('the status', changed.data.status, entry.status);
   expectThat(changed.etag !== undefined && changed.etag !== etag, `the ETag is ${changed.etag}, after ${etag}`);
   expectSame('the quantity after the adjustment', restored.data.quantity, quantity);

@@ -4,7 +4,7 @@ import { challenges } from '../../shared/http/authorizer-result.ts';
 import { type Check, expectSame, expectThat } from './check.ts';
 import type { RequestParts, Service, ServiceResponse } from './service.ts';
 
-/** A request, and what its answer must be. */
+/** A request, and what its response must be. */
 interface Expectation {
   /** Method and path. */
   readonly request: string;

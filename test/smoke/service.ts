@@ -3,7 +3,7 @@ import { InventoryClient } from '../../shared/client/pet-store-inventory-client.
 import { expectThat } from './check.ts';
 
 export const TIMEOUT_MS = 30_000;
-/** Seconds for a first answer, of the gateway alone. */
+/** Seconds for a first response, of the gateway alone. */
 const REACHED_WITHIN = 5;
 
 /** In seconds: a minute, after which a key has room again. */
@@ -24,7 +24,7 @@ interface Limits {
   readonly reset: number;
 }
 
-/** An answer that keeps what every answer promises. */
+/** A response that keeps what every response promises. */
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -32,7 +32,7 @@ export interface ServiceResponse {
   readonly limits: Limits;
 }
 
-/** Sends a request without a key. @throws Error in one sentence where no answer comes, whatever it would be */
+/** Sends a request without a key. @throws Error in one sentence where no response comes, whatever it would be */
 export async function checkReachable(url: string): Promise<void> {
   try {
     const signal = AbortSignal.timeout(REACHED_WITHIN * 1_000);
@@ -40,7 +40,7 @@ export async function checkReachable(url: string): Promise<void> {
     await body?.cancel();
   } catch (cause) {
     const { name, cause: inner }: { name?: string; cause?: { message?: string; code?: string } } = Object(cause);
-    const seconds = `no answer within ${REACHED_WITHIN} seconds`;
+    const seconds = `no response within ${REACHED_WITHIN} seconds`;
     const reason = name === 'TimeoutError' ? seconds : inner?.message || inner?.code || String(cause);
     throw new Error(`No server responds at ${url}: ${reason}. Check the address and the network.`, { cause });
   }
@@ -62,7 +62,7 @@ export class Service {
   /**
    * Sends a request without the client, to see what that hides. Waits for the end of an exhausted minute.
    *
-   * @throws Error where the answer lacks what every answer promises
+   * @throws Error where the response lacks what every response promises
    */
   async send(method: string, path: string, parts: RequestParts = {}): Promise<ServiceResponse> {
     const reply = await this.#sendOnce(method, path, parts);
@@ -86,7 +86,7 @@ export class Service {
   }
 }
 
-/** What every answer promises: limit headers, a request id, and that pages may read all of that. */
+/** What every response promises: limit headers, a request id, and that pages may read all of that. */
 function checkPromises({ status, headers }: Pick<Response, 'status' | 'headers'>): Limits {
   const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
     Number.parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),

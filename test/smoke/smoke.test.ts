@@ -25,7 +25,7 @@ const promised: Readonly<Record<string, string>> = {
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=4000',
 };
 
-/** An answer in place of the service's. */
+/** A response in place of the service's. */
 const bad = (status: number, body: unknown, headers: Readonly<Record<string, string>>): Fault => ({
   kind: 'response',
   status,
@@ -62,7 +62,7 @@ describe('npm run smoke', () => {
     expect((await api.list()).text).toBe(before.text);
   });
 
-  test('sends no update where only reading is allowed, and finds what is wrong with an answer', async () => {
+  test('sends no update where only reading is allowed, and finds what is wrong with a response', async () => {
     const link = await FaultyLink.to(host.origin);
     const refusal = { code: 'PET_NOT_FOUND', message: 'No such pet.', status: 404 };
     const faults: Readonly<Record<string, Fault>> = {
@@ -106,7 +106,7 @@ describe('npm run smoke', () => {
     expect(stdout).toMatch(/\n– an update .*\n\nhttp:.* skipped\. No write was tried: the store is empty\.\n$/);
   });
 
-  test('reports a refused connection at once', async () => {
+  test('reports a refused connection immediately', async () => {
     const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
 
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
@@ -115,7 +115,7 @@ describe('npm run smoke', () => {
     );
   });
 
-  test('stops after the first request that gets no answer', async () => {
+  test('stops after the first request that gets no response', async () => {
     const link = await FaultyLink.to(host.origin);
     link.faults = ({ path }) => (path === '/v1/inventory' ? { kind: 'gone' } : undefined);
     const { exitCode, stdout } = await smoke(`${link.origin}/v1`);

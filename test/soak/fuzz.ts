@@ -18,7 +18,7 @@ const MUST_OCCUR = [200, 400, 404, 405, 415];
 
 const documented = new DocumentedApi();
 
-/** Requests that programs stumble over: none is answered with 500 or more, and each as the OpenAPI document says. */
+/** Requests that programs stumble over: none returns 500 or more, and each as the OpenAPI document says. */
 export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome> {
   const host = await LocalHost.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -29,9 +29,9 @@ export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome
     const { status, text } = response;
     counts[status] = (counts[status] ?? 0) + 1;
     const faults = documented.faults(response, { method: request.method, path: request.path.split('?')[0] ?? '' });
-    if (status >= 500) faults.push(`the answer ${text}`);
+    if (status >= 500) faults.push(`the response ${text}`);
     const sent = JSON.stringify(request).slice(0, MAX_SHOWN);
-    if (faults.length > 0) violations.push(`${sent} was answered ${status}: ${faults.join('; ')}`);
+    if (faults.length > 0) violations.push(`${sent} returned ${status}: ${faults.join('; ')}`);
   };
   try {
     const { token } = await issueKey(host, { perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY });
@@ -42,5 +42,5 @@ export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome
     await host.close();
   }
   const missing = MUST_OCCUR.filter((status) => counts[status] === undefined);
-  return { violations: [...violations, ...missing.map((status) => `no answer was ${status}`)], counts };
+  return { violations: [...violations, ...missing.map((status) => `no response was ${status}`)], counts };
 }

@@ -124,7 +124,7 @@ export async function sendRaw(
   const headers = { Authorization: `Bearer ${token}`, ...request.headers, ...length };
   const call = http.request({ agent, hostname, port, method, path, headers }).end(body);
   const [message]: IncomingMessage[] = await once(call, 'response');
-  if (!message) throw new Error('There is no answer');
+  if (!message) throw new Error('There is no response');
   const bytes = await buffer(message);
   const isCompressed = message.headers['content-encoding'] === 'gzip' && method !== 'HEAD';
   return {

@@ -38,13 +38,13 @@ export const models: Readonly<Record<string, Model>> = {
     },
   },
   fuzz: {
-    title: 'hostile requests of a local host, answered as the OpenAPI document says',
+    title: 'hostile requests of a local server, with responses as the OpenAPI document says',
     seeds: 25,
     small: 1,
     run: fuzzRound,
   },
   storm: {
-    title: '1,000 calls of one client begun concurrently on Free and on Pro, against a local host',
+    title: '1,000 calls of one client begun concurrently on Free and on Pro, against a local server',
     seeds: 1,
     small: 1,
     run: (_, isSmall) => stormRound(isSmall),

@@ -11,7 +11,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['RATE_LIMIT_EXCEEDED', 'DAILY_QUO
 /** What a day has in a small round, so that no call waits for the next minute. */
 const SMALL_DAY = { perDay: 30 };
 
-/** A client begins far more calls than its key may make: each is answered or rejected, and the key is not suspended. */
+/** A client starts far more calls than its key's limit: each succeeds or is rejected, and the key is not suspended. */
 export async function stormRound(isSmall: boolean): Promise<Outcome> {
   const host = await LocalHost.start();
   const counts: Record<string, number> = {};

@@ -169,7 +169,7 @@ const noProgress: ProgressListener = {
   incomplete: () => undefined,
 };
 
-/** A local host as the admin command finds it, without what only AWS needs: the pace, and the pause. */
+/** A local server as the admin command finds it, without what only AWS needs: the pace, and the pause. */
 export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noProgress);
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
 import { brokenPromises, DocumentedApi, errorBodySchema, type RawResponse } from './documented-api.ts';
 
-/** An answer that keeps to what every answer promises. */
+/** A response that keeps to what every response promises. */
 export interface Answer extends RawResponse {
   /** The Error body; undefined on success, and for HEAD. */
   readonly error: ErrorBody | undefined;
@@ -15,7 +15,7 @@ export interface RequestParts {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** A client of the API. It checks every answer against the OpenAPI document, and what every answer promises. */
+/** A client of the API. It checks every response against the OpenAPI document, and what every response promises. */
 export class ApiClient {
   readonly #baseUrl: string;
   readonly #authorization: string | undefined;
@@ -58,7 +58,7 @@ export class ApiClient {
 
 const documented = new DocumentedApi();
 
-/** Checks an answer against the OpenAPI document, where it comes from the API. @throws Error where it is another */
+/** Checks a response against the OpenAPI document, where it comes from the API. @throws Error where it is another */
 function checkDocumented(reply: RawResponse, method: string, baseUrl: string, path: string): void {
   const { pathname: basePath } = new URL(baseUrl);
   const { pathname } = new URL(`${baseUrl}${path}`);
@@ -67,11 +67,10 @@ function checkDocumented(reply: RawResponse, method: string, baseUrl: string, pa
 }
 
 function failWith(faults: readonly string[], request: string, { status }: RawResponse): void {
-  if (faults.length > 0)
-    throw new Error(`${request} was answered with ${status}, and this is wrong: ${faults.join('; ')}`);
+  if (faults.length > 0) throw new Error(`${request} returned ${status}, and this is wrong: ${faults.join('; ')}`);
 }
 
-/** The answer, after the check of what every answer promises. @throws Error where it breaks a promise */
+/** The response, after the check of what every response promises. @throws Error where it breaks a promise */
 export function checked(reply: RawResponse, method = 'GET'): Answer {
   failWith(brokenPromises(reply, method), method, reply);
   const number = (header: string): number => Number(reply.headers.get(header));

@@ -40,10 +40,10 @@ const OF_PLATFORM = [
   ...Object.keys({ ...corsHeaders, ...securityHeaders }).map((name) => name.toLowerCase()),
 ];
 
-/** What every answer says to browsers. */
+/** Headers of every response for browsers. */
 const { 'Cache-Control': _byOperation, ...ofEveryResponse } = { ...corsHeaders, ...securityHeaders };
 
-/** Errors of requests that are no operation, and the headers that each has besides those of every answer. */
+/** Errors of requests that are no operation, and the headers that each has besides those of every response. */
 const UNROUTED: Readonly<Record<number, readonly string[]>> = {
   ...Object.fromEntries([400, 403, 404, 413, 500, 502, 504].map((status) => [status, []])),
   401: ['WWW-Authenticate'],
@@ -60,7 +60,7 @@ const ofPreflight = [
   'x-amz-apigw-id',
 ];
 
-/** The OpenAPI document as a measure of what the service answers. */
+/** The OpenAPI document as a check of the service's responses. */
 export class DocumentedApi {
   readonly #document: v.InferOutput<typeof documentSchema>;
   readonly #ajv = new Ajv2020({ allErrors: true, strictRequired: false });
@@ -77,7 +77,7 @@ export class DocumentedApi {
   }
 
   /**
-   * What about an answer is not as the document says; empty where all is. HEAD is answered as GET, without a body.
+   * What about a response is not as the document says; empty where all is. HEAD is returned as GET, without a body.
    *
    * @param request its method, and its path below the base address, without a query
    */
@@ -155,7 +155,7 @@ function faultsOfPreflight({ status, headers, text }: RawResponse, path: string)
   const names = [...ofPreflight, ...Object.keys(allowedMethods(path))];
   const allowed = headers.get('Access-Control-Allow-Methods');
   return [
-    ...(status === 204 && text === '' ? [] : [`a preflight is answered with ${status} and "${text}"`]),
+    ...(status === 204 && text === '' ? [] : [`a preflight returns ${status} and "${text}"`]),
     ...(allowed === methodsOf(path).join(', ') ? [] : [`a preflight allows ${allowed}`]),
     ...undeclared(headers, names),
     ...names.filter((name) => !headers.has(name)).map((name) => `header ${name} is missing`),
@@ -207,9 +207,9 @@ export const errorBodySchema = v.strictObject({
 });
 
 /**
- * What is wrong with an answer beside what the document says of it; empty where nothing is. Every answer of the API
+ * What is wrong with a response beside what the document says of it; empty where nothing is. Every response of the API
  * promises this, whatever the request: limit headers that agree, and for an error the Error body with the very
- * status of the answer, and a link to what the page says of it.
+ * status of the response, and a link to what the page says of it.
  */
 export function brokenPromises({ status, headers, text }: RawResponse, method: string): string[] {
   const isKept = headers.get('Cache-Control') === REVALIDATED;
@@ -218,7 +218,7 @@ export function brokenPromises({ status, headers, text }: RawResponse, method: s
     ...windowFaults(headers, status),
     ...(isKept === mayBeKept ? [] : [`Cache-Control is ${headers.get('Cache-Control')}`]),
   ];
-  if (method === 'HEAD') return text === '' ? faults : [...faults, 'an answer to HEAD has a body'];
+  if (method === 'HEAD') return text === '' ? faults : [...faults, 'a response to HEAD has a body'];
   if (status < 400) return faults;
   const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
   const isRight = error.success && error.output.status === status && errorCatalog[error.output.code].status === status;

@@ -58,7 +58,7 @@ export function pointSdkAt(endpoint: URL): void {
   });
 }
 
-/** The local host's own DynamoDB engine in memory, for the tests around it. Call it where hooks may stand. */
+/** The local server's own DynamoDB engine in memory, for the tests around it. Call it where hooks may stand. */
 export class EmbeddedDatabase {
   #client: DynamoDBDocumentClient | undefined;
 

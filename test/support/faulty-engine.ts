@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
 
-/** An answer in place of the server's; the call is not carried out. */
+/** A response in place of the server's; the call is not carried out. */
 interface FaultyResponse {
   readonly kind: 'response';
   readonly status: number;
@@ -18,14 +18,14 @@ export type Fault =
   | FaultyResponse
   /** The connection is closed, and the call is not carried out. */
   | { readonly kind: 'hangUp' }
-  /** The call is carried out, and the connection breaks before or within the answer; or it is a 500. */
+  /** The call is carried out, and the connection breaks before or within the response; or it is a 500. */
   | { readonly kind: 'lostResponse' | 'halfResponse' | 'falseFailure' }
-  /** No answer comes. */
+  /** No response comes. */
   | { readonly kind: 'silence' }
   /** From this call on connections are refused. */
   | { readonly kind: 'gone' };
 
-/** The answer of an AWS API to a call that it does not carry out. */
+/** The response of an AWS API to a call that it does not carry out. */
 export const awsFault = (status: number, type: string, message: string): FaultyResponse => ({
   kind: 'response',
   status,
@@ -121,11 +121,11 @@ export class FaultyLink {
   }
 
   async #carryOut({ headers, method, url = '' }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
-    // A host answers to its own name only.
+    // A server accepts only its own name.
     const own = { ...headers, host: this.#server.host };
     const message = request(new URL(url, this.#server), { method, headers: own }).end(body);
     const [reply]: IncomingMessage[] = await once(message, 'response');
-    if (!reply) throw new Error('The server gave no answer');
+    if (!reply) throw new Error('The server gave no response');
     return reply;
   }
 }
@@ -134,7 +134,7 @@ function respondWith(response: ServerResponse, { status, headers, body }: Faulty
   response.writeHead(status, headers).end(body);
 }
 
-/** Passes an answer on to the caller, or what a fault leaves of it. */
+/** Passes a response on to the caller, or what a fault leaves of it. */
 async function passOn(reply: IncomingMessage, response: ServerResponse, fault: Fault['kind'] | undefined) {
   const body = await buffer(reply);
   if (fault === 'lostResponse') response.destroy();

@@ -7,7 +7,7 @@ import { anApiKey } from './gateway-records.ts';
 import { aKey, parsed } from './tables.ts';
 import type { LocalHost } from './local-host.ts';
 
-/** A key of a local host, with its record in the keys table, and its only token. */
+/** A key of a local server, with its record in the keys table, and its only token. */
 export class IssuedKey {
   /** What the service does not store. */
   readonly token: string;

@@ -11,7 +11,7 @@ import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 import { StockTable } from './tables.ts';
 
-/** A local host in this process, in memory and on a free port, with the keys to its database. */
+/** A local server in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {
   readonly host: Host;
   /** Client of the engine behind the host. */

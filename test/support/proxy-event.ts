@@ -20,7 +20,7 @@ export const admittedContext = {
   retryAfter: '1',
 };
 
-/** The limit headers of every answer to an admitted request. */
+/** The limit headers of every response to an admitted request. */
 export const admittedLimits = {
   'X-RateLimit-Limit': '60',
   'X-RateLimit-Remaining': '59',
@@ -29,7 +29,7 @@ export const admittedLimits = {
   RateLimit: '"minute";r=59;t=30, "day";r=999;t=31950',
 };
 
-/** The headers that every answer to an admitted request carries. */
+/** The headers that every response to an admitted request carries. */
 export const admittedHeaders = { ...admittedLimits, ...corsHeaders, ...securityHeaders };
 
 /** A request as the local gateway takes it from the network, except for what the test says. */

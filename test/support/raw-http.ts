@@ -7,7 +7,7 @@ export async function exchange(origin: string, bytes: string | Uint8Array): Prom
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   const socket = connect(Number(port), hostname);
-  socket.setTimeout(10_000, () => socket.destroy(new Error('The server neither answers nor closes the connection')));
+  socket.setTimeout(10_000, () => socket.destroy(new Error('The server neither responds nor closes the connection')));
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.on('error', reject);
   socket.on('close', () => resolve(Buffer.concat(chunks).toString()));

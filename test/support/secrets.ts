@@ -26,7 +26,7 @@ const secretPatterns: Readonly<Record<string, RegExp>> = {
   'a JSON web token': /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/g,
 };
 
-/** In a log, whatever looks like the hash of a token is one, but for the names of folders with a function's code. */
+/** In a log, all that looks like a token's hash is one, except names of directories with a function's code. */
 const logPatterns = {
   ...secretPatterns,
   'a hash': /(?<!asset\.)\b[0-9a-f]{64}\b/gi,
@@ -83,7 +83,7 @@ function piecesOf(secret: string): string[] {
 }
 
 /**
- * Looks for secrets in the logs of a host. Its last lines are written while it closes, and with it the folder may go;
+ * Finds secrets in the logs of a host. Its last lines are written while it closes, which may delete the directory;
  * so the files are linked to from elsewhere before, and read after.
  */
 export class LogScan {

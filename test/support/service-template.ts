@@ -32,7 +32,7 @@ export const templateIn = (assembly: string, stack: StackName, stage: AnyStageNa
 export const inventoryTemplate = (stage: StageName): EditableTemplate =>
   templateIn(synthesizedOnce(), 'Inventory', stage);
 
-/** The template that the local host runs, for tests that run it or break it. */
+/** The template that the local server runs, for tests that run it or break it. */
 export class ServiceTemplate {
   readonly stackName = stackNameOf('staging');
   readonly #text = JSON.stringify(inventoryTemplate('staging'));

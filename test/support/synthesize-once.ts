@@ -87,7 +87,7 @@ export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> =
 }
 
 /**
- * Folder of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites
+ * Directory of the cloud assembly that all suites share, of the access of the pipeline, or of a variant, which suites
  * alone have, once it is there. Read only. A process that is no suite makes its own at the first call.
  */
 export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {

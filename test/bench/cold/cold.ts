@@ -15,7 +15,7 @@ import { atMost, compared, type Figure, median, progress, type Size } from '../f
 import { startTlsProxy } from './tls-proxy.ts';
 
 const ROUNDS = { whole: 25, small: 1 };
-/** Of a cold answer to that of a bare client. */
+/** Of a cold response to that of a bare client. */
 const MAX_RATIO = 0.75;
 
 const token = generateToken();

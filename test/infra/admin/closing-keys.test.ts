@@ -50,7 +50,7 @@ function before(name: string, act: () => Promise<unknown>): Interception {
   };
 }
 
-describe('Where API Gateway answers no call, a key', () => {
+describe('While API Gateway is unavailable, a key', () => {
   const always = [NEVER, NEVER];
 
   test.each<[CommandName, Partial<KeyRecord>, ends: number[], calls: number]>([

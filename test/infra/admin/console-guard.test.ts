@@ -82,7 +82,7 @@ describe('What is sent to a form', () => {
   });
 });
 
-test('Every answer forbids scripts and styles in place, frames, and keeping it', async () => {
+test('Every response forbids scripts and styles in place, frames, and keeping it', async () => {
   for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, `${BASE}/keys/nobody`, LINK]) {
     const { headers } = await visitor.request(path);
     expect(headers.get('Content-Security-Policy')).toBe(

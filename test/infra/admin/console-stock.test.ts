@@ -61,7 +61,7 @@ describe('The page of the stock', () => {
     const wrong = await importRows('3,1,sold\n', '20,-1,sold\n');
 
     expect(wrong).toContain('stock.csv:3: quantity must be an integer from 0 to 2147483647, not -1');
-    // All rows at once would take half a minute.
+    // All rows together would take half a minute.
     expect(await importRows('x\n'.repeat(500_000))).toContain('Stopped after 20 invalid rows. Nothing was written.');
     expect(await visitor.page('/stock?petId=3')).toContain('<td class="number">10</td>');
 

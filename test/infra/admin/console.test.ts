@@ -126,7 +126,7 @@ test('The search takes a token to its key, and puts nothing like a token into an
 });
 
 describe('A form of a key', () => {
-  test('that creates one shows its token in the answer, and nowhere else', async () => {
+  test('that creates one shows its token in the response, and nowhere else', async () => {
     const text = await (await visitor.create('acme')).text();
     const [token = ''] = text.match(KEY_PATTERN) ?? [];
     const { keyId, recordId } = await record();

@@ -61,7 +61,7 @@ const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
 const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);
 
-/** Syncs once what was cut off may be applied, and once it may be cleared. */
+/** Syncs once what was interrupted may be applied, and once it may be cleared. */
 async function syncLater(): Promise<void> {
   for (const minutes of [1, 3]) {
     now += minutes * MINUTE_MS;
@@ -132,7 +132,7 @@ async function createUntil(at: number): Promise<boolean> {
   return calls >= at;
 }
 
-/** Completes what was cut off. @returns what a request with the token comes to that the command has made */
+/** Completes what was interrupted. @returns what a request with the token comes to that the command has made */
 async function complete(record: KeyRecord | undefined, name: 'rotate' | 'revoke'): Promise<string> {
   if (!record) return 'none';
   const result = await commands[name](target, idOf(record));
@@ -140,7 +140,7 @@ async function complete(record: KeyRecord | undefined, name: 'rotate' | 'revoke'
   return 'key' in result ? world.verdict(parsed(result.key)) : 'none';
 }
 
-describe('A creation that is cut off at any of its calls', () => {
+describe('A creation that is interrupted at any of its calls', () => {
   test.each([
     ['rotate', 'at once'],
     ['rotate', 'after a sync'],

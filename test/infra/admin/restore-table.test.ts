@@ -110,7 +110,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
       expect(await itemsOf(live)).toEqual(await itemsOf(copy));
     });
 
-    test('is completed by another run, wherever it was cut off', async () => {
+    test('is completed by another run, wherever it was interrupted', async () => {
       for (const left of [0, 1, 25]) {
         let writes = 0;
         engine.faults = ({ action }) =>

@@ -13,7 +13,7 @@ const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origi
 
 const find = (url: string) => findTarget({ url }, notices);
 
-describe('A local host', () => {
+describe('A local server', () => {
   test('that is not there: one sentence says what to do', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(find(origin)).rejects.toThrow(
@@ -23,7 +23,7 @@ describe('A local host', () => {
       await expect(find(url)).rejects.toThrow(`--url ${url} is not a valid address. Example:`);
   });
 
-  test('that stops: the next call ends at once, with the same sentence', async () => {
+  test('that stops: the next call fails immediately, with the same sentence', async () => {
     const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, found))));
     const { origin } = link;
@@ -56,7 +56,7 @@ const outputs = [
   ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History'].map((table) => `${table}TableName`),
 ];
 
-/** Finds the stage where a server answers in place of AWS. */
+/** Finds the stage with a server in place of AWS. */
 async function findStage(server: ScriptedServer) {
   const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
   Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
@@ -65,7 +65,7 @@ async function findStage(server: ScriptedServer) {
 
 const xml = (status: number, text: string) => ScriptedServer.start(reply(status, text, { 'Content-Type': 'text/xml' }));
 
-/** A server that answers with a stack that has these outputs, and then with other texts. */
+/** A server that returns a stack with these outputs, and then other texts. */
 function stackWith(names: readonly string[], ...more: readonly string[]): Promise<ScriptedServer> {
   const members = names.map(
     (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>of-${name}</OutputValue></member>`,

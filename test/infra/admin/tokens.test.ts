@@ -14,7 +14,7 @@ import { nameOf, parsed } from '../../support/tables.ts';
 const world = new InProcessTarget();
 const { target } = world;
 
-/** Whether every write of the table is sent twice, as the SDK does where the answer to the first was lost. */
+/** Whether every write of the table is sent twice, as the SDK does where the response to the first was lost. */
 let isSentTwice = false;
 
 target.documents.middlewareStack.add(
@@ -110,7 +110,7 @@ test('A token is found by its handle, whether it works or not', async () => {
   await expect(findToken(target, key)).rejects.toThrow('It belongs to acme (subject), which was revoked.');
 });
 
-describe('A write whose answer is lost, and that is sent again, is done once:', () => {
+describe('A write whose response is lost, and that is sent again, is done once:', () => {
   beforeEach(() => {
     isSentTwice = true;
   });

@@ -231,7 +231,7 @@ describe('npm run deploy', () => {
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
-  test('goes back all at once after an update was canceled, and loses a table only where its name is given', async () => {
+  test('rolls back all at once after an update was canceled, and loses a table only where its name is given', async () => {
     stacks = { ...made, 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
     template = { Resources: { ...staging.Resources, TablesNotes: table, TablesMore: table } };
     const words = ['--stage', 'staging', '--roll-back', '--lose', 'TablesMore'];
@@ -245,7 +245,7 @@ describe('npm run deploy', () => {
     expect(called().slice(2)).toEqual(ofDeploy.slice(0, 1));
   });
 
-  test('goes back without the tables that the release in place has brought', async () => {
+  test('rolls back without the tables that the release in place has brought', async () => {
     template = { Resources: { ...staging.Resources, TablesMore: table } };
     createdAt = '2026-11-20T12:01:00Z';
     stacks = { 'staging-Inventory': 'CREATE_COMPLETE' };

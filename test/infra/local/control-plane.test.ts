@@ -24,7 +24,7 @@ beforeEach(() => {
   records.putOnPlan('plan', 'k1');
 });
 
-/** Makes a signed call such as `GET /apikeys`. @returns its answer, with the body parsed and the type of an error */
+/** Makes a signed call such as `GET /apikeys`. @returns its response, with the body parsed and the type of an error */
 async function send(route: string, body?: object, differences: Partial<ControlPlaneCall> = {}) {
   const [method = '', path = ''] = route.split(' ');
   const content = body === undefined ? '' : JSON.stringify(body);

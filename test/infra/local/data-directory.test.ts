@@ -53,7 +53,7 @@ test.each([
 
 const modeOf = (directory: string) => (statSync(directory).mode & 0o777).toString(8);
 
-test('What is made in a data directory is for its owner alone, also where others can read the folder', () => {
+test('What is made in a data directory is for its owner alone, also where others can read the directory', () => {
   const shared = path.join(root, 'shared');
   mkdirSync(shared, { mode: 0o755 });
   openDataDirectory(shared);

@@ -88,7 +88,7 @@ test.each([
   });
 });
 
-test('A long answer that the engine gives without reading the call comes back whole', async () => {
+test('A long response that the engine gives without reading the call comes back whole', async () => {
   const size = 5_000_000;
   const engine = createServer((_, reply) => void reply.end(Buffer.alloc(size)));
   const endpoint = localEndpoint(await listen(engine));

@@ -150,7 +150,7 @@ describe('A function that outlasts its time-out', () => {
   test.each([
     ['computes', event(700, 0)],
     ['waits', event(0, 700)],
-  ])('and %s calls nothing any more; what runs beside it has a second to end', async (_, late) => {
+  ])('and %s calls nothing any more; what runs concurrently has a second to end', async (_, late) => {
     let calls = 0;
     const server = createServer((__, response) => void response.end(String((calls += 1))));
     const { limited, other } = await pair();

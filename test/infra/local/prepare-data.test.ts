@@ -90,7 +90,7 @@ test.each<[what: string, keys: KeyRecord[], outcome: RegExp]>([
 
 const directory = temporaryDirectory();
 
-test('State and tables have one id: those of two folders are refused', () => {
+test('State and tables have one id: those of two directories are refused', () => {
   const records = GatewayRecords.inMemory();
   for (const _ of [1, 2]) pair(records, join(directory, 'one'));
 

@@ -28,7 +28,7 @@ describe('a template', () => {
       'does not support IdentitySource',
     ],
     ['an index', TABLE, { LocalSecondaryIndexes: [] }, 'does not support LocalSecondaryIndexes'],
-  ])('with %s stops the local host, which would answer otherwise than AWS', (_, type, properties, message) => {
+  ])('with %s stops the local server, which would answer otherwise than AWS', (_, type, properties, message) => {
     const template = service.with((editable) => Object.assign(resourceOf(editable, type)[1].Properties, properties));
     const stack = load(template);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- none is called
@@ -60,7 +60,7 @@ describe('a template', () => {
       (template) => (template.Outputs = { Url: { Value: { Ref: 'None' } } }),
       /^Resource Outputs .* property Url.Value .*Ref "None", which/,
     ],
-  ])('with %s stops the local host', (_, change, message) => {
+  ])('with %s stops the local server', (_, change, message) => {
     const template = service.with(change);
     const read = () => load(template).resources(METHOD).map(readMethod);
 

@@ -38,7 +38,7 @@ export function testFunctions(): Deploy {
 const lambdaModule = `import { createRequire } from 'node:module';
   export const { handler } = createRequire(import.meta.url)('./function.cjs');`;
 
-/** Runs the function in a folder. */
+/** Runs the function in a directory. */
 export function runFunction({
   log = () => undefined,
   functionName = '',
@@ -57,7 +57,7 @@ export function runFunction({
   return Object.assign(functions, functions.byName(all), { settings: all });
 }
 
-/** Source of a function that answers every event with one value. */
+/** Source of a function that returns one value for every event. */
 export const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
 
 /**

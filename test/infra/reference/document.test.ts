@@ -41,7 +41,7 @@ const documentSchema = v.looseObject({
 
 const written = v.parse(documentSchema, JSON.parse(json));
 
-/** The answers of an operation, by status. */
+/** The responses of an operation, by status. */
 function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof responseSchema>][] {
   const { responses = {} } = written.paths[path]?.[method.toLowerCase()] ?? {};
   return Object.entries(responses).map(([status, response]) => [
@@ -66,7 +66,7 @@ describe('The OpenAPI document', () => {
   });
 
   describe.each(all)('%s', (_, operation) => {
-    test('has an answer for each of its errors, with the code as an example, and none besides', () => {
+    test('has a response for each of its errors, with the code as an example, and none besides', () => {
       const refused = responsesOf(operation).filter(([status]) => Number(status) >= 400);
       const declared = refused.flatMap(([status, { content }]) =>
         Object.keys(content?.['application/json'].examples ?? {}).map((code) => `${status} ${code}`),
@@ -142,8 +142,8 @@ test('A schema of the document takes and refuses what the one takes and refuses 
   fc.assert(fc.property(body, (value) => expect(isValid(value)).toBe(v.is(inventoryUpdateSchema, value))));
 });
 
-/** What all end-to-end suites hold answers against: one that finds nothing would go unnoticed. */
-test('The check of answers against the document finds what is wrong with one, and nothing wrong with a right one', () => {
+/** The check of all end-to-end suites: one that finds nothing would go unnoticed. */
+test('The check of responses against the document finds what is wrong with one, and nothing wrong with a right one', () => {
   const documented = new DocumentedApi();
   const right = {
     'Content-Type': 'application/json',

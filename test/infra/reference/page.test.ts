@@ -8,7 +8,7 @@ const files = pageFiles({ serverUrl, environment: 'staging' });
 const textOf = (path: string, of = files): string => of.get(path)?.read().toString() ?? '';
 
 describe('the files of the reference page', () => {
-  test('are the page, the document that it shows, and assets in a folder that is named after their content', () => {
+  test('are the page, the document that it shows, and assets in a directory that is named after their content', () => {
     const directory = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
     const immutable = [...files.keys()].filter((path) => !changing.includes(path));

@@ -122,7 +122,7 @@ describe('a deploy in the pipeline', () => {
       { status: 0, calls: `${deployed} --roll-back --lose A B\n` },
     ),
     'says how it has failed': deployStep('Deploy', { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
-    'goes back with the command of the commit before': deployStep(
+    'rolls back with the command of the commit before': deployStep(
       'Go back',
       { BEFORE: running },
       { status: 0, calls: `checkout --quiet ${running}\nci --ignore-scripts\n${deployed} --roll-back\n` },

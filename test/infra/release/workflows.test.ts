@@ -116,7 +116,7 @@ describe('the way to production', () => {
     });
   });
 
-  test('deploys with what is on main alone, and goes back where the stage may have changed', () => {
+  test('deploys with what is on main alone, and rolls back where the stage may have changed', () => {
     const all = deploy?.steps ?? [];
     const at = (part: string) => all.findIndex(({ name = '', uses = '' }) => name === part || uses.startsWith(part));
     const places = ['Refuse what is not on main', 'aws-actions/', 'Look which commit runs', 'Deploy', 'Go back'].map(

@@ -31,7 +31,7 @@ const authorized = {
 };
 
 /**
- * Functions, an event of each, what is in their answers without DynamoDB and with it; and the calls that they may make,
+ * Functions, an event of each, the text in their responses without DynamoDB and with it; and their permitted calls,
  * by which a release checks that they can serve.
  */
 const functions: readonly [name: string, event: object, unreached: string, reached: string, calls: string[]][] = [

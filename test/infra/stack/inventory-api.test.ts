@@ -53,7 +53,7 @@ test('A function may be called where a request needs it, by this API only and no
   }
 });
 
-test('A function gives up before the gateway does, so that the answer is its own', () => {
+test('A function gives up before the gateway does, so that the response is its own', () => {
   const functions = propertiesOf(staging, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() }));
   const timeouts = functions.filter(([name]) => /^Functions(?!List)/.test(name)).map(([, { Timeout }]) => Timeout);
 
@@ -102,7 +102,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     return [title, { Throttle: throttleOf(throttle), Quota: { Limit: quotaPerDay, Period: 'DAY' } }];
   });
 
-  test('refuse nothing that the exact limits admit but bulks beyond a share, nor the exact answers to the rest', () => {
+  test('refuse nothing that the exact limits admit but batch updates beyond a share, nor the exact responses to the rest', () => {
     const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
       ([name, { Throttle, Quota, ApiStages }]) => {

@@ -187,17 +187,17 @@ describe('A function with parts of the SDK', () => {
   test.each<[string, Answer]>([
     ['503 with a page', (response) => void response.writeHead(503).end('<html>')],
     [
-      'a part of an answer',
+      'a part of a response',
       (response) => void response.writeHead(200, { 'content-length': 99 }).write('{"It', () => response.destroy()),
     ],
     ['nothing, and hangs up', (response) => void response.destroy()],
-  ])('takes the answer for lost where something in between sends %s', async (_, reply) => {
+  ])('takes the response for lost where something in between sends %s', async (_, reply) => {
     responses = [reply];
 
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
-  test('waits as long as it is set to: for an answer, for the rest of one, for a connection', async () => {
+  test('waits as long as it is set to: for a response, for the rest of one, for a connection', async () => {
     responses = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
     const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];

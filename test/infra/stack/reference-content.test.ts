@@ -16,7 +16,7 @@ const deploymentNamed = (name: string) =>
 
 const directoryOf = (archive: string): string => path.join(synthesizedOnce(), `asset.${archive.replace('.zip', '')}`);
 
-/** The files in an archive of the assembly, where it is a folder still. */
+/** The files in an archive of the assembly, where it is a directory still. */
 function filesIn(archive: string): string[] {
   const entries = readdirSync(directoryOf(archive), { recursive: true, encoding: 'utf8' });
   return entries.filter((entry) => statSync(path.join(directoryOf(archive), entry)).isFile()).toSorted();

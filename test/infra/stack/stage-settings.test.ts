@@ -189,7 +189,7 @@ describe('a personal stage', () => {
     expect(resourcesIn(templateIn(service, 'Inventory', 'staging'), 'AWS::ApiGateway::Account')).toHaveLength(1);
   });
 
-  test('has no page and no CloudFront: no answer leads to a page', () => {
+  test('has no page and no CloudFront: no response leads to a page', () => {
     const files = readdirSync(path.join(synthesizedOnce('personal'), 'assembly-dev-ann'));
 
     expect(files.filter((file) => file.endsWith('.template.json'))).toHaveLength(1);

@@ -48,7 +48,7 @@ describe('a list', () => {
   });
 });
 
-describe('an answer as JSON', () => {
+describe('a response as JSON', () => {
   test.each([
     '{"petId":1e3}',
     String.raw`{"pet\u0049d":9007199254740993}`,
@@ -76,7 +76,7 @@ describe('an answer as JSON', () => {
 
 const refusal = (seconds: string): Step => failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': seconds });
 
-describe('the limits of an answer', () => {
+describe('the limits of a response', () => {
   test('are those of its headers, and missing where one is no number', async () => {
     const server = await ScriptedServer.start(emptyPage, reply(200, '[]', { 'X-RateLimit-Reset': 'soon' }));
     const store = quickClient(server);
@@ -103,7 +103,7 @@ describe('a call that is aborted', () => {
 
   test.each([
     ['before it begins', emptyPage, 0],
-    ['while it waits for an answer', silence, 1],
+    ['while it waits for a response', silence, 1],
     ['during a pause', failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '60' }), 1],
   ])('%s throws the reason', async (_, step, requests) => {
     const controller = new AbortController();

@@ -55,7 +55,7 @@ describe('calls begun together', () => {
   test.each([
     [60, ['RATE_LIMIT_EXCEEDED', 'answered']],
     [300, ['answered']],
-  ])('never get a key with %i requests a minute suspended', async (perMinute, expected) => {
+  ])('never get a key with %i requests per minute suspended', async (perMinute, expected) => {
     jest.setSystemTime(1_795_253_280_000 + 10_000);
     const { server, counts } = await limitingServer(perMinute);
     const store = quickClient(server, { retryDelay: 500 });
@@ -158,7 +158,7 @@ describe('after a refusal', () => {
     await expectCalls(calls, 0, [REFUSED, REFUSED, 'API_KEY_SUSPENDED', 'API_KEY_SUSPENDED']);
   });
 
-  test('a later one never shortens it, and a good answer to an earlier request does not end it', async () => {
+  test('a later one never shortens it, and a good response to an earlier request does not end it', async () => {
     const calls = await HeldCalls.start();
     calls.begin(4);
     await expectCalls(calls, 4, []);

@@ -22,7 +22,7 @@ export interface ReceivedRequest {
 /** Headers of a key that is far from its limits. */
 const plenty = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '1795253280' };
 
-/** An answer of the service: JSON with limit headers. */
+/** A response of the service: JSON with limit headers. */
 export const reply =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
@@ -34,21 +34,21 @@ export const reply =
 export const failure = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step =>
   reply(status, { code, message: `This is ${code}.`, status }, headers);
 
-/** No answer, ever. */
+/** No response, ever. */
 export const silence: Step = () => undefined;
 
-/** The connection breaks before any answer. */
+/** The connection breaks before any response. */
 export const hangUp: Step = (response) => void response.destroy();
 
 const beginning = { 'Content-Type': 'application/json', ...plenty };
 
-/** The beginning of an answer, after which the connection breaks. */
+/** The beginning of a response, after which the connection breaks. */
 export const breakOff =
   (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) =>
     void response.writeHead(status, { ...beginning, ...headers }).write(text, () => response.destroy());
 
-/** The beginning of an answer, after which nothing more comes. */
+/** The beginning of a response, after which nothing more comes. */
 export const stall =
   (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) =>
@@ -106,7 +106,7 @@ export const quickClient = (
   options: Partial<InventoryClientOptions> = {},
 ): InventoryClient => new InventoryClient({ baseUrl, apiKey: SECRET_KEY, retryDelay: 4, ...options });
 
-/** The error of a call that must fail with an answer. */
+/** The error of a call that must fail with a response. */
 export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   const error = await failureOf(call);
   if (error instanceof ApiError) return error;

@@ -109,7 +109,7 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
       '"minute";r=59;t=60, "day";r=999;t=41100',
     ],
     [
-      'an answer so late that the minute is over',
+      'a response so late that the minute is over',
       admitted(one, NOW + 35_000),
       '"minute";r=59;t=0, "day";r=999;t=41095',
     ],
@@ -132,7 +132,7 @@ const policyOf = (Effect: string) => ({
   Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: `${STAGE}/*` }],
 });
 
-describe('an answer of the authorizer', () => {
+describe('a response of the authorizer', () => {
   test('that lets a request through names the key, its usage plan and the verdict, whatever the path has', () => {
     const context = admitted();
 

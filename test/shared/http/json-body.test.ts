@@ -85,7 +85,7 @@ describe('the media type', () => {
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
     { 'Content-Type': 'application/json, text/plain' },
     { 'Content-Type': 'application/json', 'Content-Encoding': 'identity, br' },
-  ])('%j is 415, and the answer says what to send', (headers) => {
+  ])('%j is 415, and the response says what to send', (headers) => {
     expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
     expect(() => parse('{"quantity":5}', headers)).toThrow(
       /^Content-Type is (?:missing|".+"): send application\/json\.$|: leave Content-Encoding out\.$/,

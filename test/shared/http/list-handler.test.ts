@@ -124,7 +124,7 @@ describe.each([
     expect(textOf(response)).toBe(list.json);
   });
 
-  test('is read no faster than it is taken: some 32 kB are under way', async () => {
+  test('is read no faster than it is taken: some 32 kB are in flight', async () => {
     const list = new PagedList(...Array.from({ length: 100 }, () => 2_000));
     const { promise: hurry, resolve } = Promise.withResolvers<void>();
     const response = responseOf(list, { headers }, async ({ chunks }) => {
@@ -141,7 +141,7 @@ describe.each([
     // More than all streams together hold, or compressed, what they hold when the store has no more.
     ['nothing any more, with all but the end on its way', 28, 1, stops],
     ['something always, and too little', 50, 1_000_000, () => setTimeout(10)],
-  ])('is cut off for a reader that takes %s, and is no complete list', async (_takes, pages, bytes, pause) => {
+  ])('is interrupted for a reader that takes %s, and is no complete list', async (_takes, pages, bytes, pause) => {
     const list = new PagedList(...Array.from({ length: pages }, () => 2_000));
     const minPace = { bytes, withinMs: 100 };
     const response = await responseOf(list, { headers, minPace }, async ({ chunks }) => {
@@ -154,10 +154,10 @@ describe.each([
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
   });
 
-  test('is not cut off for a reader that keeps the pace, however long the list', async () => {
+  test('is not interrupted for a reader that keeps the pace, however long the list', async () => {
     const list = new PagedList(...Array.from({ length: 180 }, () => 2_000));
     const begun = performance.now();
-    // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be under way.
+    // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be in flight.
     const minPace = { bytes: 30_000, withinMs: 800 };
     const response = await responseOf(list, { headers, minPace }, () => setTimeout(5));
 
@@ -166,7 +166,7 @@ describe.each([
     expect(isJson(textOf(response))).toBe(true);
   });
 
-  test('is not cut off where the store, and not the reader, takes long', async () => {
+  test('is not interrupted where the store, and not the reader, takes long', async () => {
     const list = new PagedList(2, 0, 2);
     list.before = (page) => (page === 2 ? setTimeout(600) : undefined);
     const response = await responseOf(list, { headers, minPace: { bytes: 1_000_000, withinMs: 500 } });

@@ -42,10 +42,10 @@ const eventWith = (differences: Readonly<Record<string, unknown>>): APIGatewayPr
   aProxyEvent({ authorizer: { ...admittedContext, ...differences } });
 
 describe.each([
-  ['answers at once', atOnce],
+  ['returns immediately', atOnce],
   ['streams', streamed],
 ])('An operation that %s', (_, invoke) => {
-  test('answers with its reply as JSON, with the limits and its own headers', async () => {
+  test('returns its reply as JSON, with the limits and its own headers', async () => {
     expect(await invoke(ok)).toEqual({
       statusCode: 200,
       headers: { 'Content-Type': 'application/json', ETag: '"1"', ...own, ...admittedHeaders },
@@ -54,7 +54,7 @@ describe.each([
   });
 
   test.each([ok, failing(new ServiceError('PET_NOT_FOUND'))])(
-    'answers HEAD as GET, without the body',
+    'returns the same for HEAD as for GET, without the body',
     async (respond) => {
       const response = await invoke(respond, aProxyEvent({ method: 'HEAD' }));
 
@@ -66,12 +66,12 @@ describe.each([
     ['one of the client', new ServiceError('INVALID_BODY', { cause: new SyntaxError('secret') }), 400, 'INVALID_BODY'],
     ['one that nobody expected', new Error('secret'), 500, 'INTERNAL_ERROR'],
     [
-      'one that middy would answer',
+      'one that middy would handle',
       Object.assign(new Error('secret'), { statusCode: 418, expose: true }),
       500,
       'INTERNAL_ERROR',
     ],
-  ])('answers an error with its Error body: %s', async (__, thrown, status, code) => {
+  ])('returns an error as its Error body: %s', async (__, thrown, status, code) => {
     const response = await invoke(failing(thrown));
 
     expect(response).toMatchObject({
@@ -105,7 +105,7 @@ describe.each([
     expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
   });
 
-  test('answers what the authorizer refused with Retry-After', async () => {
+  test('refuses what the authorizer refused, with Retry-After', async () => {
     const [outcome, status] = ['RATE_LIMIT_EXCEEDED', 429];
     const response = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
 

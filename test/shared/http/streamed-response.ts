@@ -44,7 +44,7 @@ export class StreamedResponse {
 /** Takes what a function streams, and the next part only then. */
 export type Reader = (response: StreamedResponse, stream: ResponseStream) => Promise<void> | void;
 
-/** Invokes a function that streams. A failure of it is part of the answer: by then it may have begun. */
+/** Invokes a function that streams. A failure of it is part of the response: by then it may have begun. */
 export async function streamedResponse(
   handler: object,
   event: APIGatewayProxyEvent,

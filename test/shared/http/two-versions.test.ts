@@ -13,7 +13,7 @@ const faults = recordFaults();
 const respond = () => Promise.resolve({ status: 200, body: '{}' });
 const update = { method: 'PATCH', resource: '/inventory/{petId}' };
 
-/** What a function of this version answers to a context. */
+/** The response of a function of this version to a context. */
 async function answered(
   authorizer: Readonly<Record<string, unknown>>,
   request: Parameters<typeof aProxyEvent>[0] = {},
@@ -41,7 +41,7 @@ const lastRelease = {
   principalId: 'k3y1d',
 };
 
-describe('The functions answer to an authorizer of the last release', () => {
+describe('The functions support an authorizer of the last release', () => {
   test('what it admits', async () => {
     expect(await answered(lastRelease, update)).toMatchObject({ status: 200, limit: '60' });
     expect(await answered({ ...lastRelease, access: 'read' }, update)).toMatchObject({ code: 'TOKEN_READ_ONLY' });
@@ -74,7 +74,7 @@ test('The authorizer makes what functions of the last release can read', () => {
   expect(uncountedContext(now)).toMatchObject(text(ofUncounted));
 });
 
-describe('The functions answer to an authorizer of a later release', () => {
+describe('The functions support an authorizer of a later release', () => {
   test('a refusal that they do not know with 503 and its Retry-After, which they log', async () => {
     const response = await answered({ ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' });
 

@@ -45,7 +45,7 @@ export class KeyRegistry extends InProcessTarget {
     return report;
   }
 
-  /** Does something before each call of API Gateway with a command, and something after it, or to its answer. */
+  /** Does something before each call of API Gateway with a command, and something after it, or to its response. */
   around(command: string, before: () => unknown, after: (output: object) => unknown = () => undefined): void {
     this.target.gateway.middlewareStack.add(
       (next, { commandName }) =>

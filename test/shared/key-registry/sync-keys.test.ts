@@ -240,7 +240,7 @@ test('A sync that fails at the table, half-way, writes no more, and the next one
   const { length: written } = await registry.keys();
   middlewareStack.remove('cut');
 
-  // The twelve before it, and at most those that were under way beside it.
+  // The twelve before it, and at most those that were in progress beside it.
   expect(written).toBeGreaterThanOrEqual(12);
   expect(written).toBeLessThanOrEqual(21);
   expect((await registry.sync()).added).toHaveLength(30 - written);

@@ -18,7 +18,7 @@ function cachedKey(key: KeyRecord | undefined): CachedKey {
   return memory;
 }
 
-/** What memory answers; nothing where the table has to be asked. */
+/** The cached verdict; none if a write must decide. */
 function verdictOf(memory: CachedKey, now = NOW, token = hash): string | undefined {
   const verdict = memory.cachedVerdict(token, now);
   return verdict?.kind === 'refused' ? verdict.reason : verdict?.kind;
@@ -50,7 +50,7 @@ describe('An environment refuses from memory for a second, and no longer', () =>
 });
 
 test.each<[string, KeyRecord]>([
-  ['has room', aKey({ tokens, currentMinute: MINUTE })],
+  ['has remaining quota', aKey({ tokens, currentMinute: MINUTE })],
   ['has not ended yet at the time of the request', aKey({ tokens, expiresAtMs: NOW + 1 })],
   ['begins a minute with a refusal', exhausted({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
 ])('The table is asked where a key %s', (_, key) => {

@@ -153,7 +153,7 @@ describeOnEachEngine('The limiter', (newClient) => {
       ...Array.from({ length: 4 }, () => 'minute'),
       ...Array.from({ length: 46 }, () => 'suspended'),
     ]);
-    // One that fails as there is no room, the first refusal, that which reaches the limit, the suspension.
+    // One that fails as there is no remaining quota, the first refusal, that which reaches the limit, the suspension.
     expect(calls).toHaveLength(4);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
   });
@@ -223,7 +223,7 @@ test.each([
   await new Limiter(slow, 'keys').admit(tokenOf(slowKey), NOW).catch(() => undefined);
   clock.mockRestore();
 
-  // The function has ten seconds, and no answer takes longer than three.
+  // The function has ten seconds, and no response takes longer than three.
   expect(begins).toEqual([0, 2_450, 4_900]);
 });
 

@@ -21,7 +21,7 @@ const LATER = NOW + 300_000;
 const { recordId, tokens: TOKENS } = aKey();
 const { hash: HASH } = tokenOf({ recordId, tokens: TOKENS });
 
-/** A key with 2 requests a minute and 10 a day, in the minute of NOW. */
+/** A key with 2 requests per minute and 10 a day, in the minute of NOW. */
 const key = (differences: Partial<KeyRecord> = {}) =>
   aKey({ tokens: TOKENS, perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
 

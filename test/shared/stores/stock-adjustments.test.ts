@@ -50,7 +50,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     );
   });
 
-  test('without a key is 503 where its answer was lost and another has changed the entry', async () => {
+  test('without a key is 503 where its response was lost and another has changed the entry', async () => {
     faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, () => faulty.store.change({ petId, by: 1 }));
 
@@ -72,7 +72,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 13 });
   });
 
-  test('with a key is no 409 where a try whose answer was lost may still be made', async () => {
+  test('with a key is no 409 where a try whose response was lost may still be made', async () => {
     faulty.failWrites({ kind: 'hangUp' });
 
     await expect(take(-6)).rejects.toMatchObject({

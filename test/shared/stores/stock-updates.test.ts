@@ -78,7 +78,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       expect(await stock.read('44')).toBeUndefined();
     });
 
-    test('give an entry that was put in by hand a version, by the tag in a refusal', async () => {
+    test('give an entry that was put in manually a version, by the tag in a refusal', async () => {
       const update = anUpdate({ petId: int64('43'), versions: ['v0'] });
       await expect(apply(update)).rejects.toMatchObject(etag('unversioned43'));
       const { version } = await apply({ ...update, versions: ['v0', 'unversioned43'] });
@@ -89,7 +89,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   });
 
   describe('that are repeated', () => {
-    test('get the same answer, whatever others do, and are done once', async () => {
+    test('get the same response, whatever others do, and are done once', async () => {
       const request = aRequest();
       const first = await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }));
       await stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
@@ -119,7 +119,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
     });
 
     test.each([
-      ['a second before its day is over get the same answer', DAY_MS - 2_000, false],
+      ['a second before its day is over get the same response', DAY_MS - 2_000, false],
       ['when its day is over are new ones', DAY_MS, true],
     ])('%s', async (_, later, isNew) => {
       const now = Date.now();
@@ -137,7 +137,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
 const THROTTLED = dynamoDBError(400, 'ThrottlingException');
 const IN_CONFLICT = dynamoDBError(400, 'TransactionConflictException');
 
-/** What goes wrong with calls that are carried out, or may be, and their answers. */
+/** What goes wrong with calls that are carried out, or may be, and their responses. */
 const losses: readonly [string, Fault][] = [
   ['is lost', { kind: 'lostResponse' }],
   ['is truncated', { kind: 'halfResponse' }],
@@ -172,7 +172,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
     });
 
-    test.each(losses)('whose answer %s is answered as it was stored, once', async (__, fault) => {
+    test.each(losses)('whose response %s is returned as it was stored, once', async (__, fault) => {
       faulty.failWrites(fault);
       const { version } = await apply(update);
 
@@ -181,7 +181,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   });
 
   describe('without an Idempotency-Key', () => {
-    test('is not sent again once its answer was lost', async () => {
+    test('is not sent again once its response was lost', async () => {
       faulty.failWrites(THROTTLED, { kind: 'hangUp' });
 
       await expect(faulty.store.change(update)).rejects.toMatchObject(unavailable('read the entry'));
@@ -221,7 +221,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       await expect(outcome).rejects.toMatchObject(unavailable('may have been applied'));
     });
 
-    test('is 503 where its answer was lost and the entry is gone', async () => {
+    test('is 503 where its response was lost and the entry is gone', async () => {
       faulty.failWrites({ kind: 'lostResponse' });
       faulty.before(isRead, () => faulty.stock.delete('42'));
 
@@ -230,7 +230,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   });
 
   describe('with an Idempotency-Key', () => {
-    test('gets its answer where all of them were lost, whatever others did', async () => {
+    test('gets its response where all of them were lost, whatever others did', async () => {
       const requestId = randomUUID();
       faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostResponse' })));
       await expect(faulty.keyed(update, requestId)).rejects.toMatchObject(unavailable('the same Idempotency-Key'));
@@ -243,7 +243,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       });
     });
 
-    test('answers with the status that it was stored with, though another changed it meanwhile', async () => {
+    test('returns the status that it was stored with, though another changed it meanwhile', async () => {
       let changes = 2;
       faulty.engine.beforeCall = async ({ action }) => {
         if (action !== 'TransactWriteItems' || changes-- === 0) return;
@@ -255,7 +255,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'available', version });
     });
 
-    test('is no 404 where a try whose answer was lost may still be done', async () => {
+    test('is no 404 where a try whose response was lost may still be done', async () => {
       faulty.failWrites({ kind: 'hangUp' });
       await faulty.stock.delete('42');
 

@@ -67,7 +67,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     expect(faulty.engine.actions).toEqual(['UpdateItem', 'GetItem', 'TransactWriteItems']);
   });
 
-  test('may have been changed where an answer was lost', async () => {
+  test('may have been changed where a response was lost', async () => {
     faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, spoil);
 
