@@ -8,7 +8,7 @@ const attribute = (AttributeName: string, AttributeType: string) => ({ Attribute
 /**
  * What CloudFormation knows the tables by. Another logical id, key or type of a key makes an empty table in the place
  * of this one, which stays in the account unseen, or on staging is deleted; its data come over by `restore` alone. Less
- * retention or protection lets a mistake delete them. The deploy command refuses only the first (`--lose`).
+ * retention or protection lets a mistake delete them. The deploy command refuses only the first (`--allow-table-loss`).
  */
 const tables = {
   TablesStock190D1C2E: [
