@@ -40,7 +40,7 @@ function pageLink(text: string, path: string, anchor: string): string {
   return `[${text}](${page}${anchor && `#${anchor.toUpperCase()}`})`;
 }
 
-const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const date = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** When `GET /pets/{petId}` was deprecated and may be removed, as text. */
 export function deprecationText({ deprecatedAt, sunsetAt }: StageSettings['petDeprecation']): string {
