@@ -1,6 +1,6 @@
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { entryReply, notModifiedOr } from '../shared/http/entity-tags.ts';
+import { entryReply, notModifiedOr } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';

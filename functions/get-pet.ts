@@ -3,7 +3,7 @@ import type { Int64 } from '../shared/contract/int64.ts';
 import type { Pet } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
-import { withEntityTag } from '../shared/http/entity-tags.ts';
+import { withEntityTag } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';

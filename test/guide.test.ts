@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { examples } from '../infra/reference/examples.ts';
 import { errorCatalog, ServiceError } from '../shared/contract/errors.ts';
-import { IDEMPOTENCY_KEY_RULE } from '../shared/contract/idempotency-key.ts';
+import { IDEMPOTENCY_KEY_RULE } from '../shared/http/conditional-requests.ts';
 import { MAX_QUANTITY } from '../shared/contract/inventory.ts';
 import { petStatuses } from '../shared/contract/records.ts';
 import { MAX_LIMIT } from '../shared/contract/list-parameters.ts';

@@ -1,8 +1,12 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { operations } from '../../shared/contract/operations.ts';
 import { challenges } from '../../shared/http/authorizer-result.ts';
-import type { limitHeaders } from '../../shared/http/authorizer-context.ts';
-import { deprecationHeaders, helpLink, STABILITY_HEADER } from '../../shared/http/response-headers.ts';
+import {
+  type limitHeaders,
+  deprecationHeaders,
+  helpLink,
+  STABILITY_HEADER,
+} from '../../shared/http/response-headers.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { stages } from '../stages.ts';
 import { EXAMPLE_CURSOR, exampleTimes } from './examples.ts';

@@ -3,7 +3,7 @@ import {
   IDEMPOTENCY_KEY_PATTERN,
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
-} from '../../shared/contract/idempotency-key.ts';
+} from '../../shared/http/conditional-requests.ts';
 import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-parameters.ts';
 import { type Operation, operations } from '../../shared/contract/operations.ts';
 import type { OperationId } from '../../shared/contract/routes.ts';

@@ -1,8 +1,13 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorCode, errorCatalog } from '../../shared/contract/errors.ts';
 import { challenges } from '../../shared/http/authorizer-result.ts';
-import { limitHeaders, unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
-import { corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
+import {
+  limitHeaders,
+  unknownLimitHeaders,
+  corsHeaders,
+  helpLink,
+  securityHeaders,
+} from '../../shared/http/response-headers.ts';
 
 interface ResponseDefinition {
   readonly code: ErrorCode;

@@ -27,8 +27,8 @@ import {
   allowedRequestHeaders,
   corsHeaders,
   securityHeaders,
+  unknownLimitHeaders,
 } from '../../shared/http/response-headers.ts';
-import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';

@@ -14,7 +14,7 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import { METRICS_NAMESPACE } from '../../shared/request-log.ts';
+import { METRICS_NAMESPACE } from '../../shared/log.ts';
 import type { LogRetentionDays } from '../stages.ts';
 import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';

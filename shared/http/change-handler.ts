@@ -5,12 +5,11 @@ import { documentClient } from '../dynamodb.ts';
 import { requiredEnv } from '../environment.ts';
 import { IdempotentChanges, probeRequest } from '../stores/idempotent-changes.ts';
 import { probeChange, StockStore } from '../stores/stock-store.ts';
-import { entryReply } from './entity-tags.ts';
+import { entryReply, expectedVersions, idempotentRequest } from './conditional-requests.ts';
 import { parseJsonBody } from './json-body.ts';
 import { operationHandler, type Reply } from './operation-handler.ts';
 import { type ApiRequest, parsePetId } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
-import { expectedVersions, idempotentRequest } from './update-headers.ts';
 
 /** The schema of a body with the fields of an update. */
 type ChangeSchema = v.GenericSchema<unknown, InventoryUpdate | InventoryAdjustment>;

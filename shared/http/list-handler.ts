@@ -5,7 +5,7 @@ import type { Int64 } from '../contract/int64.ts';
 import { type ListId, operations } from '../contract/operations.ts';
 import { logError } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
-import { withEntityTag } from './entity-tags.ts';
+import { withEntityTag } from './conditional-requests.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
 import { type ApiRequest, headerValues } from './request.ts';

@@ -6,10 +6,10 @@
  * its own operation.
  *
  * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
- * 1. `request.ts` reads the event; `authorizer-context.ts` reads the verdict in it.
+ * 1. `request.ts` reads the event, and the authorizer's verdict in it.
  * 2. A request that was not admitted returns the error in its verdict. A read-only token
  *    cannot update, nor can a request with query parameters: updates have none.
- * 3. The function parses with `json-body.ts`, `update-headers.ts` or `list-query.ts`, calls its store, and replies.
+ * 3. The function parses with `json-body.ts`, `conditional-requests.ts` or `list-query.ts`, calls its store, and replies.
  * 4. The pipeline adds the headers, omits the body for HEAD, and logs when the response has ended.
  * Lists (`list-handler.ts`) stream: each page is read when the previous one was sent.
  *
@@ -28,12 +28,10 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { isChange } from '../contract/routes.ts';
 import { pageOrigin } from '../environment.ts';
-import { logError } from '../log.ts';
-import { requestLog } from '../request-log.ts';
-import { ADMITTED, limitHeadersOf, refusalOf, UNCOUNTED } from './authorizer-context.ts';
+import { logError, requestLog } from '../log.ts';
+import { ADMITTED, refusalOf, UNCOUNTED, type ApiRequest, quoted, readRequest } from './request.ts';
+import { limitHeadersOf, corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
 import { isRequest, type Probe, runProbe, warmUp } from './probe.ts';
-import { corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
-import { type ApiRequest, quoted, readRequest } from './request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,8 +1,59 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { ServiceError } from '../contract/errors.ts';
+import * as v from 'valibot';
+import { isErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
 import { type OperationId, operationAt } from '../contract/routes.ts';
-import { type AuthorizerContext, readAuthorizerContext } from './authorizer-context.ts';
+
+/** The outcome of a request that reaches its function. */
+export const ADMITTED = 'ADMITTED';
+
+/** Text, as API Gateway passes every value; or a safe default if another release's authorizer sent none. */
+const textOr = (otherwise: string) => v.fallback(v.optional(v.string(), otherwise), otherwise);
+const textIfAny = v.fallback(v.optional(v.string()), undefined);
+
+const limitContextSchema = v.object({
+  limit: textOr('0'),
+  remaining: textOr('0'),
+  /** Unix seconds. */
+  reset: textOr('0'),
+  /** The quotas of both windows for `RateLimit-Policy`; absent if unknown. */
+  rateLimitPolicy: textIfAny,
+  /** The remaining quota of both windows for `RateLimit`; absent if unknown. */
+  rateLimit: textIfAny,
+  /** Seconds. Also set for an admitted request, in case the gateway's throttle refuses it. */
+  retryAfter: textOr('1'),
+});
+export type LimitContext = v.InferOutput<typeof limitContextSchema>;
+
+/**
+ * The authorizer's context for the gateway and the functions: both use it for the limit headers,
+ * and the functions for their log lines. During a canary the two are of different releases: values
+ * unknown to one of them have safe defaults.
+ */
+const authorizerContextSchema = v.object({
+  /** `ADMITTED`, or the error code that the function returns. */
+  outcome: textOr('none'),
+  ...limitContextSchema.entries,
+  /** An `Access`; an unknown one is read-only. Absent if the request could not be counted. */
+  access: textIfAny,
+  /** Partition key of the key's record, the same for all its tokens. Absent with `access`. */
+  recordId: textIfAny,
+  plan: textIfAny,
+  /** Label and last four characters of the token that was sent, such as `main/ly02`. */
+  token: textIfAny,
+  /** Expiry of the key or this token, ISO 8601; absent: none. */
+  expiresAt: textIfAny,
+  /** Both windows as JSON: `KeyLimit[]`. */
+  limits: textIfAny,
+  /** The id of the key, added by API Gateway; {@link UNCOUNTED} if the request could not be counted. */
+  principalId: textIfAny,
+});
+
+export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
+
+/** Parses the context in a function. Throws without one. */
+export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
+  v.parse(authorizerContextSchema, context ?? {});
 
 type Values = readonly string[] | undefined;
 
@@ -62,6 +113,27 @@ export function readHeaders({
 
 /** All values of a header, by its name in lower case; empty if absent. */
 export const headerValues = (headers: RequestHeaders, name: string): readonly string[] => headers.get(name) ?? [];
+
+/** The error of a request that is not admitted. An unknown one, of a later release, is 503. */
+export function refusalOf(context: AuthorizerContext): ServiceError {
+  const { outcome, retryAfter } = context;
+  const headers = { 'Retry-After': retryAfter };
+  if (isErrorCode(outcome)) return new ServiceError(outcome, { message: refusalMessage(context), headers });
+  const cause = new Error(`Unknown outcome of the authorizer: ${outcome}`);
+  return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
+}
+
+/** The message of a refusal with its limits, if known. */
+function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
+  if (outcome === 'RATE_LIMIT_EXCEEDED')
+    return `Per-minute limit of ${limit} requests exceeded: retry after ${retryAfter} s.`;
+  if (outcome === 'DAILY_QUOTA_EXCEEDED')
+    return `Daily quota of ${limit} requests exceeded: retry after ${retryAfter} s.`;
+  return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended: retry after ${retryAfter} s.` : undefined;
+}
+
+/** The principal of a request that could not be counted, because the keys table is unavailable. */
+export const UNCOUNTED = 'uncounted';
 
 const BEARER = /^Bearer +(\S+)$/i;
 

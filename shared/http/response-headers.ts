@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import { methodsOf, type OperationId, type Route, routes } from '../contract/routes.ts';
-import { limitHeaders } from './authorizer-context.ts';
+import type { LimitContext } from './request.ts';
 
 /**
  * Headers of every response, of the functions and of the gateway: no content sniffing, no requests without
@@ -47,6 +47,30 @@ export function deprecationHeaders({ deprecatedAt, sunsetAt, page }: Deprecation
     Sunset: sunsetAt.toUTCString(),
     ...(page !== undefined && { Link: `${link('deprecation')}, ${link('sunset')}` }),
   };
+}
+
+/**
+ * The limit headers of every response, by their context values: `X-RateLimit-*`, and
+ * those of the coming standard (IETF draft-ietf-httpapi-ratelimit-headers).
+ */
+export const limitHeaders = {
+  'X-RateLimit-Limit': 'limit',
+  'X-RateLimit-Remaining': 'remaining',
+  'X-RateLimit-Reset': 'reset',
+  'RateLimit-Policy': 'rateLimitPolicy',
+  RateLimit: 'rateLimit',
+} as const satisfies Record<string, keyof LimitContext>;
+
+/** The limit headers of a response without key and time: the standard's two would need a quota. */
+export const unknownLimitHeaders = {
+  'X-RateLimit-Limit': '0',
+  'X-RateLimit-Remaining': '0',
+  'X-RateLimit-Reset': '0',
+} as const satisfies Partial<Record<keyof typeof limitHeaders, string>>;
+
+export function limitHeadersOf(context: LimitContext): Readonly<Record<string, string>> {
+  const headers = Object.entries(limitHeaders).map(([name, source]) => [name, context[source] ?? ''] as const);
+  return Object.fromEntries(headers.filter(([, value]) => value !== ''));
 }
 
 /** Request headers that a web page may send, beyond those that CORS always allows. */

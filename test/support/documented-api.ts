@@ -5,8 +5,13 @@ import { openApiDocument } from '../../infra/reference/document.ts';
 import { errorCatalog, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/routes.ts';
-import { unknownLimitHeaders } from '../../shared/http/authorizer-context.ts';
-import { allowedMethods, corsHeaders, REVALIDATED, securityHeaders } from '../../shared/http/response-headers.ts';
+import {
+  unknownLimitHeaders,
+  allowedMethods,
+  corsHeaders,
+  REVALIDATED,
+  securityHeaders,
+} from '../../shared/http/response-headers.ts';
 
 export interface RawResponse {
   readonly status: number;

@@ -3,7 +3,7 @@ import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { operations } from '../../../shared/contract/operations.ts';
 import type { OperationId } from '../../../shared/contract/routes.ts';
-import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
+import { METRICS_NAMESPACE } from '../../../shared/log.ts';
 import type { TableName } from '../../stages.ts';
 import type { Firewall } from '../firewall.ts';
 import type { InventoryApi } from '../inventory-api.ts';

@@ -3,8 +3,7 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import * as v from 'valibot';
 import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
 import { type ErrorCode, errorCatalog } from '../../../shared/contract/errors.ts';
-import { deny } from '../../../shared/http/authorizer-result.ts';
-import { contextOf, uncountedContext } from '../../../shared/http/verdict-context.ts';
+import { deny, contextOf, uncountedContext } from '../../../shared/http/authorizer-result.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 

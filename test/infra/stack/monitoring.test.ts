@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
-import { METRICS_NAMESPACE } from '../../../shared/request-log.ts';
+import { METRICS_NAMESPACE } from '../../../shared/log.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 
 const production = readableStage('production');

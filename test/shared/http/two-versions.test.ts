@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { operationHandler } from '../../../shared/http/operation-handler.ts';
-import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/authorizer-context.ts';
-import { contextOf, uncountedContext } from '../../../shared/http/verdict-context.ts';
+import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/response-headers.ts';
+import { contextOf, uncountedContext } from '../../../shared/http/authorizer-result.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { admittedContext, admittedLimits, responseTo, aProxyEvent } from '../../support/proxy-event.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { IDEMPOTENCY_KEY_RULE } from '../../../shared/contract/idempotency-key.ts';
+import {
+  IDEMPOTENCY_KEY_RULE,
+  idempotentRequest,
+  expectedVersions,
+} from '../../../shared/http/conditional-requests.ts';
 import { entityTag } from '../../../shared/contract/inventory.ts';
-import { idempotentRequest, expectedVersions } from '../../../shared/http/update-headers.ts';
 import type { StockChange } from '../../../shared/stores/stock-store.ts';
 import { int64 } from '../../support/int64.ts';
 import { admittedContext, aRequest } from '../../support/proxy-event.ts';

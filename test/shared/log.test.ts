@@ -1,6 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { logError } from '../../shared/log.ts';
-import { type CompletedRequest, requestLine, requestLog } from '../../shared/request-log.ts';
+import { type CompletedRequest, logError, requestLine, requestLog } from '../../shared/log.ts';
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);

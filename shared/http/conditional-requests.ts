@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../contract/errors.ts';
+import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
+import type { IdempotentRequest } from '../stores/idempotent-changes.ts';
+import type { StockChange, StockVersion } from '../stores/stock-store.ts';
+import type { Reply } from './operation-handler.ts';
+import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
+import { REVALIDATED } from './response-headers.ts';
+
+/** `"…"` or `W/"…"` (RFC 9110 §8.8.3), anywhere in a text. */
+const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** A comma-separated list of them, with empty elements, which recipients accept (RFC 9110 §5.6.1). */
+const TAG_LIST =
+  /^[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*[ \t,]*$/;
+
+/** Whether the value of a header is a valid list of entity tags. */
+const isTagList = (header: string): boolean => TAG_LIST.test(header);
+
+/** The entity tags in the value of a header. */
+const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
+
+/** A stock entry, with its `ETag` for an update. */
+export const entryReply = ({ entry, version }: StockVersion): Reply => ({
+  status: 200,
+  headers: { ETag: entityTag(version) },
+  body: inventoryItemToJson(entry),
+});
+
+/**
+ * The reply with an `ETag` of what it says; 304 where the request knows it. The tag is weak: it is the same for a
+ * compressed response, and is not a version for updates.
+ */
+export function withEntityTag(requestHeaders: RequestHeaders, { status, headers, body }: Reply): Reply {
+  const digest = createHash('sha256')
+    .update(`${headers?.Link ?? ''}\n${body}`)
+    .digest('base64url');
+  return notModifiedOr(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
+}
+
+/** The reply, for its client to keep; or 304 if `If-None-Match` has its `ETag`, weak or strong (RFC 9110 §13.1.2). */
+export function notModifiedOr(requestHeaders: RequestHeaders, reply: Reply): Reply {
+  const asked = headerValues(requestHeaders, 'if-none-match').join(', ');
+  const tags = tagsIn(asked).map(opaque);
+  const isKnown = asked.trim() === '*' || tags.includes(opaque(reply.headers?.ETag ?? ''));
+  const headers = { ...reply.headers, 'Cache-Control': REVALIDATED };
+  return isKnown ? { status: 304, headers, body: '' } : { ...reply, headers };
+}
+
+const opaque = (tag: string): string => tag.replace('W/', '');
+
+/** Max entity tags per request, and their max length with commas and quotes. */
+const MAX_TAGS = 20;
+const MAX_TAGS_LENGTH = 2_000;
+
+/** The format of a stock entry's tag. */
+const STRONG_TAG = /^"([\w-]+)"$/;
+
+/**
+ * The versions in `If-Match`; undefined if the header is absent or `*`. A
+ * weak or foreign tag keeps its quotes, and matches no version (RFC 9110 §13.1.1).
+ *
+ * @throws ServiceError INVALID_HEADER
+ */
+export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
+  if (headerValues(headers, 'if-none-match').length > 0) {
+    throw new ServiceError('INVALID_HEADER', {
+      message: 'Remove If-None-Match. If-Match has the version to update.',
+    });
+  }
+  const values = headerValues(headers, 'if-match');
+  const header = values.join(', ');
+  if (values.length === 0 || header.trim() === '*') return undefined;
+  const tags = header.length > MAX_TAGS_LENGTH ? [] : tagsIn(header);
+  if (tags.length === 0 || tags.length > MAX_TAGS || !isTagList(header)) {
+    const message = `If-Match must be * or at most ${MAX_TAGS} entity tags such as "mX0aVbq3Zk1T", as in an ETag header.`;
+    throw new ServiceError('INVALID_HEADER', { message });
+  }
+  return tags.map((tag) => STRONG_TAG.exec(tag)?.[1] ?? tag);
+}
+
+/**
+ * The request's idempotency (IETF draft-ietf-httpapi-idempotency-key-header); undefined without the header.
+ * It is scoped to the API key, so it is the same request with any of the key's tokens.
+ *
+ * @param change all content of the request
+ * @throws ServiceError INVALID_HEADER
+ */
+export function idempotentRequest(request: ApiRequest, change: StockChange): IdempotentRequest | undefined {
+  const values = headerValues(request.headers, 'idempotency-key');
+  if (values.length === 0) return undefined;
+  const { recordId } = request.authorizer;
+  if (!recordId) {
+    const cause = new Error('The request has no record id to scope its Idempotency-Key');
+    throw new ServiceError('SERVICE_UNAVAILABLE', { cause });
+  }
+  return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: fingerprintOf(change) };
+}
+
+/** In a fixed order of properties: a retry may reach another release, as in a canary. */
+function fingerprintOf({ petId, versions, ...fields }: StockChange): string {
+  const sorted = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return digest({ petId, ...Object.fromEntries(sorted), versions });
+}
+
+function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {
+  const key = readIdempotencyKey(text.trim());
+  if (key !== undefined && others.length === 0) return key;
+  const message = `Idempotency-Key, such as "8e03978e-40d5-43dd-bc93-6894a57f9324", must be ${IDEMPOTENCY_KEY_RULE}.`;
+  throw new ServiceError('INVALID_HEADER', { message });
+}
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+const MAX_LENGTH = 255;
+
+/** The syntax of an `Idempotency-Key` in one sentence, for the document, the guide and the error. */
+export const IDEMPOTENCY_KEY_RULE = `1 to ${MAX_LENGTH} printable ASCII characters in double quotes, with a backslash before each inner quote and backslash; the outer quotes are optional without spaces, quotes and backslashes`;
+
+/** The same, {@link MAX_LENGTH} included: a structured field string (RFC 9651 §3.3.3), or as many clients send it. */
+// Without the backslashes, other languages read `[` in brackets otherwise.
+// oxlint-disable-next-line no-useless-escape
+const SYNTAX = /^(?:"(?:[ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$/;
+
+/** As JSON Schema has it. */
+export const IDEMPOTENCY_KEY_PATTERN = SYNTAX.source;
+
+/** Quotes, and a backslash before each escaped character. */
+export const MAX_HEADER_LENGTH = 2 * MAX_LENGTH + 2;
+
+/** The text of a header value; undefined if its syntax is invalid. */
+export function readIdempotencyKey(value: string): string | undefined {
+  if (!SYNTAX.test(value)) return undefined;
+  return value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : value;
+}
