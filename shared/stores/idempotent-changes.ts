@@ -8,10 +8,9 @@ import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../contract/inventory.ts';
 import { isResponseLost, isUnavailable, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
-import { stockEntrySchema } from './sorted-table.ts';
 import {
-  type Attempts,
   changeFailure,
+  type ChangeState,
   newVersion,
   type OldItem,
   parseRefused,
@@ -19,39 +18,39 @@ import {
   petNotFound,
   type StockChange,
   stockChangeError,
+  stockEntrySchema,
   type StockStore,
   type StockUpdate,
   type StockVersion,
   withoutNulls,
 } from './stock-store.ts';
 
-/** Retention of an idempotency record. */
-const KEPT_SECONDS = 24 * 60 * 60;
+const RECORD_TTL_SECONDS = 24 * 60 * 60;
 
 /** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
-  /** The same for every repetition, and unguessable. */
+  /** The same for each retry, and unguessable. */
   readonly requestId: string;
-  /** Of all that the request asks for. */
+  /** Of all content of the request. */
   readonly fingerprint: string;
 }
 
 /** The request of a probe, which is never recorded. */
 export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
 
-/** The record of an update also has its response. An adjustment returns the current entry. */
-const recordSchema = v.object({ fingerprint: v.string() });
+/** The record of an update also has its response; a retried adjustment returns the current entry. */
+const idempotencyRecordSchema = v.object({ fingerprint: v.string() });
 
 const entryFields = v.keyof(stockEntrySchema).options;
 
-interface AttemptState extends Attempts {
-  /** The entry as it was last seen. */
+interface IdempotentChangeState extends ChangeState {
+  /** The entry as last read. */
   entry?: InventoryItem | undefined;
 }
 
 /**
- * Changes that are carried out once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
- * transaction writes the stock entry together with the request's idempotency record, which is unique for a day.
+ * Changes that are applied once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
+ * transaction writes the stock entry and the request's idempotency record, which is unique for a day.
  */
 export class IdempotentChanges {
   readonly #client: DynamoDBDocumentClient;
@@ -65,56 +64,56 @@ export class IdempotentChanges {
   }
 
   /**
-   * Carries a change out, or finds that it was. The record makes every try safe to repeat.
+   * Applies a change, unless the request's record shows that it was applied before. So each attempt can be retried.
    *
    * @returns the first response to an update; for an adjustment the current entry
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
    *   current ETag, or as {@link changeFailure} has it
    */
   async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
-    const attempts: AttemptState = { version: newVersion(), mayBeMade: false };
+    const state: IdempotentChangeState = { version: newVersion(), mayBeApplied: false };
     try {
-      return await retry(() => this.#attempt(request, change, attempts), isUnavailable);
+      return await retry(() => this.#attempt(request, change, state), isUnavailable);
     } catch (error) {
-      throw changeFailure(error, attempts.mayBeMade ? MAY_BE_MADE : undefined);
+      throw changeFailure(error, state.mayBeApplied ? RETRY_WITH_SAME_KEY : undefined);
     }
   }
 
-  async #attempt(request: IdempotentRequest, change: StockChange, attempts: AttemptState): Promise<StockVersion> {
-    const response = 'by' in change ? undefined : await this.#responseTo(change, attempts);
+  async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<StockVersion> {
+    const response = 'by' in change ? undefined : await this.#responseTo(change, state);
     try {
-      await this.#client.send(this.#transaction(request, change, attempts.version, response));
+      await this.#client.send(this.#transaction(request, change, state.version, response));
     } catch (error) {
       const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
       const isRepeated = record?.Code === FAILED_CONDITION;
-      attempts.mayBeMade ||= isRepeated || isResponseLost(error);
+      state.mayBeApplied ||= isRepeated || isResponseLost(error);
       if (isRepeated) return this.#repeated(record.Item, request, change);
       const isRefused = record?.Code === 'None' && stock?.Code === FAILED_CONDITION;
-      throw (isRefused && refusalOf(stock.Item, change, attempts)) || error;
+      throw (isRefused && refusalOf(stock.Item, change, state)) || error;
     }
-    attempts.mayBeMade = true;
+    state.mayBeApplied = true;
     return response ?? this.#read(change.petId);
   }
 
   /**
-   * The stored response to an update. Without a readable entry, it is made from any other: then the
-   * transaction fails, as the record is there or by the condition on the entry, and returns the item.
+   * The response to an update, to store in the record. Without a readable entry it is a placeholder: then
+   * the transaction fails, on the record or on the entry, and returns the item.
    */
-  async #responseTo(update: StockUpdate, attempts: AttemptState): Promise<StockVersion> {
+  async #responseTo(update: StockUpdate, state: IdempotentChangeState): Promise<StockVersion> {
     const { versions: _, ...fields } = update;
     const { petId } = fields;
-    const found = attempts.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
-    attempts.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
+    const found = state.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
+    state.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
     return {
-      entry: v.parse(inventoryItemSchema, withoutNulls({ ...attempts.entry, ...fields })),
-      version: attempts.version,
+      entry: v.parse(inventoryItemSchema, withoutNulls({ ...state.entry, ...fields })),
+      version: state.version,
     };
   }
 
-  /** The response to a request that was applied before. */
+  /** The response to a retry of an applied request. */
   async #repeated(item: OldItem, request: IdempotentRequest, { petId, ...change }: StockChange): Promise<StockVersion> {
     const record = unmarshall({ ...item, petId: { N: petId } }, { ...exactNumbers });
-    const { fingerprint } = v.parse(recordSchema, record);
+    const { fingerprint } = v.parse(idempotencyRecordSchema, record);
     if (fingerprint !== request.fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
     return 'by' in change ? this.#read(petId) : parseStockItem(record);
   }
@@ -125,14 +124,14 @@ export class IdempotentChanges {
     return found;
   }
 
-  /** The unchanged fields of an update are conditions, so the stored response is what was written. */
+  /** The condition holds the fields that an update keeps, so the entry is the stored response. */
   #transaction(request: IdempotentRequest, change: StockChange, version: string, response: StockVersion | undefined) {
     const now = Math.floor(Date.now() / 1_000);
     const { petId: _, ...fields } = response?.entry ?? {};
     const record = {
       TableName: this.#requestsTable,
-      Item: { ...request, ttl: now + KEPT_SECONDS, ...(response && { ...fields, version }) },
-      // DynamoDB takes its time with what has expired.
+      Item: { ...request, ttl: now + RECORD_TTL_SECONDS, ...(response && { ...fields, version }) },
+      // DynamoDB may delete expired records days later.
       ConditionExpression: 'attribute_not_exists(requestId) OR #ttl <= :now',
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':now': now },
@@ -145,20 +144,21 @@ export class IdempotentChanges {
   }
 }
 
-/** Why the entry was not changed; undefined where another attempt, with the entry as it is by now, may change it. */
-function refusalOf(item: OldItem, change: StockChange, attempts: AttemptState): ServiceError | undefined {
+/** Why the entry was not changed; undefined if another attempt, with the current entry, may change it. */
+function refusalOf(item: OldItem, change: StockChange, state: IdempotentChangeState): ServiceError | undefined {
   const found = parseRefused(item);
-  attempts.entry = found?.entry;
+  state.entry = found?.entry;
   const refusal = stockChangeError(found, change);
-  // A lost attempt may still arrive, and succeed if the entry, or enough of it, is back by then. Its version never is.
-  return !attempts.mayBeMade || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
+  // A lost attempt may still arrive, and succeed if the quantity allows it by then. Its expected version never returns.
+  return !state.mayBeApplied || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
 }
 
 function undefinedIfUnreadable(error: unknown): undefined {
   if (!(error instanceof ServiceError && error.code === 'INTERNAL_ERROR')) throw error;
 }
 
-/** Why a transaction was canceled: the condition of this item failed. */
+/** The reason of a canceled transaction if the condition of this item failed. */
 const FAILED_CONDITION = 'ConditionalCheckFailed';
 
-const MAY_BE_MADE = 'The update may have been applied: send the same request again with the same Idempotency-Key.';
+const RETRY_WITH_SAME_KEY =
+  'The update may have been applied: send the same request again with the same Idempotency-Key.';

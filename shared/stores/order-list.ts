@@ -4,7 +4,8 @@ import type { Int64 } from '../contract/int64.ts';
 import type { SchemasOf } from '../contract/inventory.ts';
 import { type Order, orderStatusSchema } from '../contract/orders.ts';
 import { int64AttributeSchema, safeNumberSchema } from '../item-attributes.ts';
-import { SortedTable, STORE_ID } from './sorted-table.ts';
+import { SortedTable } from './sorted-table.ts';
+import { STORE_ID } from './stock-store.ts';
 
 export const orderItemSchema = v.pipe(
   v.object({

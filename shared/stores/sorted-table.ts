@@ -2,12 +2,10 @@ import type { KeysAndAttributes } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
-import { type InventoryItem, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
+import type { InventoryItem } from '../contract/inventory.ts';
 import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
-import { int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '../item-attributes.ts';
-
-/** The one store there is: the partition key of every entry that is listed. */
-export const STORE_ID = 'main';
+import { int64AttributeSchema, type Item, parseItem } from '../item-attributes.ts';
+import { stockEntrySchema, STORE_ID } from './stock-store.ts';
 
 /** Items of the first Query of a whole list. Few, so that a client gets the first entries soon, however long it is. */
 const FIRST_QUERY = 1_000;
@@ -148,12 +146,6 @@ export class SortedTable<Entry> {
     return v.parse(int64AttributeSchema, item?.[this.#idName]);
   }
 }
-
-export const stockEntrySchema = v.object({
-  petId: int64AttributeSchema,
-  quantity: v.pipe(safeNumberSchema, quantitySchema),
-  status: petStatusSchema,
-} satisfies SchemasOf<InventoryItem>);
 
 /** The stock levels of the store, in ascending petId. */
 export const stockList = (client: DynamoDBDocumentClient, tableName: string): SortedTable<InventoryItem> =>

@@ -26,7 +26,7 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../contract/inventory.ts';
-import { entityTag, MAX_QUANTITY } from '../contract/inventory.ts';
+import { entityTag, MAX_QUANTITY, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
 import { petStatuses } from '../contract/records.ts';
 import {
   isResponseLost,
@@ -37,8 +37,10 @@ import {
   unavailable,
   wasRefused,
 } from '../dynamodb.ts';
-import { exactNumbers, type Item, parseItem } from '../item-attributes.ts';
-import { stockEntrySchema, STORE_ID } from './sorted-table.ts';
+import { exactNumbers, int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '../item-attributes.ts';
+
+/** The only store: the partition key of every entry of a list. */
+export const STORE_ID = 'main';
 
 /** A stock entry as one write has made it. */
 export interface StockVersion {
@@ -60,11 +62,12 @@ export type StockAdjustment = Target & Readonly<InventoryAdjustment>;
 
 export type StockChange = StockUpdate | StockAdjustment;
 
-/** What the attempts at one change have in common. */
-export interface Attempts {
+/** The state of a change across its attempts. */
+export interface ChangeState {
+  /** The version that each attempt writes. */
   readonly version: string;
-  /** Whether one of them has made the change, or may have, or may yet. */
-  mayBeMade: boolean;
+  /** Whether an attempt was applied, may have been, or may still be. */
+  mayBeApplied: boolean;
 }
 
 /** 72 random bits. */
@@ -72,6 +75,12 @@ export const newVersion = (): string => randomBytes(9).toString('base64url');
 
 /** The version of an entry that was added manually, without one. */
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
+
+export const stockEntrySchema = v.object({
+  petId: int64AttributeSchema,
+  quantity: v.pipe(safeNumberSchema, quantitySchema),
+  status: petStatusSchema,
+} satisfies SchemasOf<InventoryItem>);
 
 /** An item as {@link stockItem} makes it. */
 export const stockItemSchema = v.pipe(
@@ -92,13 +101,13 @@ export class StockStore {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
 
-  /** @param client for updates one without retries of its own: it would repeat a write that may be done */
+  /** @param client for updates, one that does not retry: it would repeat a write that may have been applied */
   constructor(client: DynamoDBDocumentClient, tableName: string) {
     this.#client = client;
     this.#tableName = tableName;
   }
 
-  /** The entry of a pet as it is now; undefined where there is none. @throws ServiceError SERVICE_UNAVAILABLE */
+  /** The current entry of a pet; undefined if there is none. @throws ServiceError SERVICE_UNAVAILABLE */
   async find(petId: Int64): Promise<StockVersion | undefined> {
     const get = new GetCommand({ TableName: this.#tableName, Key: keyOf(petId), ConsistentRead: true });
     const { Item } = await reachingDynamoDB(this.#client.send(get));
@@ -106,100 +115,100 @@ export class StockStore {
   }
 
   /**
-   * Changes the stock of one pet: one conditional write. It is sent again where it surely was not done; and, if it
-   * names versions, if the connection was closed: at most one of the two can succeed. If its response is lost, one read
-   * shows whether it was done: then the entry has its version.
+   * Changes the stock of one pet with one conditional write. The write is retried if it was certainly not applied. With
+   * expected versions it is also retried after a closed connection, as at most one attempt can succeed. If its response
+   * is lost, one read decides: the entry has the new version if the write was applied.
    *
-   * @returns the entry as the change made it
+   * @returns the entry after the change
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or as
    *   {@link changeFailure} has it
    */
   async change(change: StockChange): Promise<StockVersion> {
-    const attempts: Attempts = { version: newVersion(), mayBeMade: false };
+    const state: ChangeState = { version: newVersion(), mayBeApplied: false };
     try {
-      return await this.#write(change, attempts).catch((error: unknown) => this.#settle(error, change, attempts));
+      return await this.#write(change, state).catch((error: unknown) => this.#settle(error, change, state));
     } catch (error) {
-      throw changeFailure(error, attempts.mayBeMade ? MAY_BE_MADE : undefined);
+      throw changeFailure(error, state.mayBeApplied ? READ_BEFORE_RETRY : undefined);
     }
   }
 
-  async #write(change: StockChange, attempts: Attempts): Promise<StockVersion> {
-    const write = new UpdateCommand({ ...this.writeOf(change, attempts.version), ReturnValues: 'ALL_NEW' });
+  async #write(change: StockChange, state: ChangeState): Promise<StockVersion> {
+    const write = new UpdateCommand({ ...this.writeOf(change, state.version), ReturnValues: 'ALL_NEW' });
     const mayRepeat = (error: unknown): boolean => {
-      attempts.mayBeMade ||= isResponseLost(error);
+      state.mayBeApplied ||= isResponseLost(error);
       return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
     };
     const { Attributes = {} } = await retry(() => this.#client.send(write), mayRepeat);
-    attempts.mayBeMade = true;
+    state.mayBeApplied = true;
     return parseStockItem(Attributes);
   }
 
   /** After a failure: the entry, if a lost attempt made the change. @throws why it was not, or may not have been */
-  async #settle(failure: unknown, change: StockChange, { version, mayBeMade }: Attempts): Promise<StockVersion> {
+  async #settle(failure: unknown, change: StockChange, { version, mayBeApplied }: ChangeState): Promise<StockVersion> {
     const isRefused = failure instanceof ConditionalCheckFailedException;
-    if (!isRefused && !mayBeMade) throw failure;
+    if (!isRefused && !mayBeApplied) throw failure;
     const found = isRefused ? parseRefused(failure.Item) : await this.find(change.petId);
     if (found?.version === version) return found;
-    throw mayBeMade ? unavailable(failure) : (stockChangeError(found, change) ?? failure);
+    throw mayBeApplied ? unavailable(failure) : (stockChangeError(found, change) ?? failure);
   }
 
   /**
-   * The write that carries out a change, for UpdateItem and for TransactWriteItems. Its condition fails where there is
-   * no entry, or one that this release cannot read. DynamoDB has no condition that a fraction fails.
+   * The write of a change, for UpdateItem and for TransactWriteItems. Its condition fails if there is no entry, or one
+   * that this release cannot read. (No condition of DynamoDB fails for a fraction.)
    *
    * @param unchanged fields that the entry must have with these values, or must not have if undefined
    */
-  writeOf(change: StockChange, version: string, unchanged: Readonly<Record<string, unknown>> = {}) {
+  writeOf(change: StockChange, version: string, unchanged: Item = {}) {
     const { petId, versions, ...fields } = change;
+    const { ExpressionAttributeNames, ExpressionAttributeValues, name, value } = expressionAttributes();
+    const equal = ([field, content]: readonly [string, unknown]): string => `${name(field)} = ${value(content)}`;
     const by = 'by' in fields ? fields.by : 0;
-    const sets = 'by' in fields ? ['#quantity = #quantity + :by'] : Object.keys(withoutNulls(fields)).map(equality);
-    const removals = Object.entries(fields).flatMap(([name, value]) => (value === null ? `#${name}` : []));
-    // Our own names begin with an underscore; fields may have any other.
-    const range = { _least: Math.max(0, -by), _most: MAX_QUANTITY - Math.max(0, by) };
-    const statuses = numbered('_known', petStatuses);
-    const expected = numbered('_expected', versions ?? []);
-    const isExpected = versions ? `#version IN (${listOf(expected)})` : 'attribute_type(#version, :_text)';
+    const sets =
+      'by' in fields
+        ? [`${name('quantity')} = ${name('quantity')} + ${value(by)}`]
+        : Object.entries(withoutNulls(fields)).map(equal);
+    const removals = Object.entries(fields).flatMap(([field, content]) => (content === null ? [name(field)] : []));
+    const isExpected = versions
+      ? `${name('version')} IN (${versions.map(value).join(', ')})`
+      : `attribute_type(${name('version')}, ${value('S')})`;
     const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
-    const values = { ...fields, ...unchanged, version, ...range, ...statuses, ...expected, _text: 'S' };
-    const remove = removals.length > 0 ? ` REMOVE ${removals.join(', ')}` : '';
-    const update = `SET ${[...sets, equality('version')].join(', ')}${remove}`;
-    const condition = [
-      '#quantity BETWEEN :_least AND :_most',
-      `#status IN (${listOf(statuses)})`,
-      mayHaveNone ? `(${isExpected} OR attribute_not_exists(#version))` : isExpected,
-      ...Object.entries(unchanged).map(([name, value]) =>
-        value === undefined ? `attribute_not_exists(#${name})` : equality(name),
+    const conditions = [
+      `${name('quantity')} BETWEEN ${value(Math.max(0, -by))} AND ${value(MAX_QUANTITY - Math.max(0, by))}`,
+      `${name('status')} IN (${petStatuses.map(value).join(', ')})`,
+      mayHaveNone ? `(${isExpected} OR attribute_not_exists(${name('version')}))` : isExpected,
+      ...Object.entries(unchanged).map(([field, content]) =>
+        content === undefined ? `attribute_not_exists(${name(field)})` : equal([field, content]),
       ),
-    ].join(' AND ');
+    ];
     return {
       TableName: this.#tableName,
       Key: keyOf(petId),
-      UpdateExpression: update,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: namesIn(update + condition),
-      ExpressionAttributeValues: valuesIn(update + condition, values),
+      UpdateExpression:
+        `SET ${[...sets, equal(['version', version])].join(', ')}` +
+        (removals.length > 0 ? ` REMOVE ${removals.join(', ')}` : ''),
+      ConditionExpression: conditions.join(' AND '),
+      ExpressionAttributeNames,
+      ExpressionAttributeValues,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
 }
 
-const equality = (name: string): string => `#${name} = :${name}`;
-
-const numbered = (name: string, values: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(values.map((value, index) => [name + index, value]));
-
-const listOf = (values: object): string =>
-  Object.keys(values)
-    .map((name) => `:${name}`)
-    .join(', ');
-
-/** Attribute names of expressions, each prefixed with `#`, as some are reserved words. */
-const namesIn = (expressions: string): Record<string, string> =>
-  Object.fromEntries((expressions.match(/#\w+/g) ?? []).map((name) => [name, name.slice(1)]));
-
-/** Values of expressions, each prefixed with `:`. DynamoDB rejects unused ones. */
-const valuesIn = (expressions: string, values: Item): Record<string, unknown> =>
-  Object.fromEntries((expressions.match(/:\w+/g) ?? []).map((name) => [name, values[name.slice(1)]]));
+/** Placeholders for the names (some are reserved words) and values of expressions, collected as they are used. */
+function expressionAttributes() {
+  const ExpressionAttributeNames: Record<string, string> = {};
+  const ExpressionAttributeValues: Record<string, unknown> = {};
+  const name = (attribute: string): string => {
+    ExpressionAttributeNames[`#${attribute}`] = attribute;
+    return `#${attribute}`;
+  };
+  const value = (content: unknown): string => {
+    const placeholder = `:value${Object.keys(ExpressionAttributeValues).length}`;
+    ExpressionAttributeValues[placeholder] = content;
+    return placeholder;
+  };
+  return { ExpressionAttributeNames, ExpressionAttributeValues, name, value };
+}
 
 /** The fields of an update without those to remove (null). */
 export const withoutNulls = (fields: object): Item =>
@@ -207,7 +216,7 @@ export const withoutNulls = (fields: object): Item =>
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
-const MAY_BE_MADE = 'The update may have been applied: read the entry before you retry.';
+const READ_BEFORE_RETRY = 'The update may have been applied: read the entry before you retry.';
 
 export const parseStockItem = (item: Item): StockVersion => parseItem(stockItemSchema, item, 'petId');
 
@@ -221,14 +230,14 @@ export const parseRefused = (item: OldItem): StockVersion | undefined =>
 /**
  * The response to a failed update: a 503 or 500 says whether it may have been applied.
  *
- * @param mayBeMade the advice if it may have been applied; undefined if nothing was changed
+ * @param advice if it may have been applied; undefined if nothing was changed
  */
-export function changeFailure(failure: unknown, mayBeMade: string | undefined): ServiceError {
-  if (isUnavailable(failure)) return unavailable(failure, mayBeMade);
+export function changeFailure(failure: unknown, advice: string | undefined): ServiceError {
+  if (isUnavailable(failure)) return unavailable(failure, advice);
   const error = serviceErrorOf(failure);
   const { code, message, cause } = error;
   if (code !== 'INTERNAL_ERROR') return error;
-  return new ServiceError(code, { message: `${message} ${mayBeMade ?? 'Nothing was changed.'}`, cause });
+  return new ServiceError(code, { message: `${message} ${advice ?? 'Nothing was changed.'}`, cause });
 }
 
 /** Why an update fails on the current entry; undefined if it would succeed. */

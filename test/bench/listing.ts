@@ -7,8 +7,7 @@ import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { petStatuses } from '../../shared/contract/records.ts';
-import { STORE_ID } from '../../shared/stores/sorted-table.ts';
-import { stockItem } from '../../shared/stores/stock-store.ts';
+import { stockItem, STORE_ID } from '../../shared/stores/stock-store.ts';
 import { int64 } from '../support/int64.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';

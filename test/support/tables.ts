@@ -6,7 +6,7 @@ import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../shared/contract/records.ts';
 import { safeNumberSchema } from '../../shared/item-attributes.ts';
-import { STORE_ID } from '../../shared/stores/sorted-table.ts';
+import { STORE_ID } from '../../shared/stores/stock-store.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { unusedCounters } from '../../shared/key-registry/key-table.ts';
 import { tokenEntry, type AddTokenParams } from '../../shared/key-registry/key-tokens.ts';
