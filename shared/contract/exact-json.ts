@@ -38,23 +38,25 @@ function isIntegerText(text: string): boolean {
   return significant === 0 || digits.length - significant >= fraction.length - Number(exponent);
 }
 
-/** A JSON text in pieces: its strings, names of fields with their colon; braces; and all between them. */
-const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]|[^"{}]+/gy;
+/** The pieces of a JSON text: strings (names of fields with their colon), brackets, commas, and all between them. */
+const PIECES = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}[\],]|[^"{}[\],]+/gy;
 
 /**
- * The first duplicate field of an object in a valid JSON text, and that object's number if the text is a
- * list. `JSON.parse` would silently use the last value.
+ * The first duplicate field of an object in a valid JSON text, and its row (from 1) if the text is a list.
+ * `JSON.parse` would silently use the last value.
  */
 export function duplicateField(json: string): { readonly field: string; readonly row: number } | undefined {
-  const objects: Set<string>[] = [];
-  let row = 0;
-  for (const [token, name = '', colon] of json.matchAll(TOKENS)) {
-    if (token === '{' && objects.length === 0) row += 1;
-    if (token === '{') objects.push(new Set());
-    if (token === '}') objects.pop();
+  /** The fields of each open object; none for an array. */
+  const open: (Set<string> | undefined)[] = [];
+  let row = 1;
+  for (const [piece, name = '', colon] of json.matchAll(PIECES)) {
+    if (piece === '{') open.push(new Set());
+    if (piece === '[') open.push(undefined);
+    if (piece === '}' || piece === ']') open.pop();
+    if (piece === ',' && open.length === 1) row += 1;
     if (colon === undefined) continue;
     const field = String(JSON.parse(name));
-    const fields = objects.at(-1);
+    const fields = open.at(-1);
     if (fields?.has(field)) return { field, row };
     fields?.add(field);
   }

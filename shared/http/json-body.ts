@@ -94,9 +94,10 @@ function bodyFault(issue: v.BaseIssue<unknown>): string {
 function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): string {
   const { type, message, input } = issue;
   if (type === 'check_items') return `It ${message}.`;
+  if (path.length === 0) return `It is ${quoted(input)}, but ${message}.`;
   const name = path.join('.');
-  const field = name === '' ? 'It' : `The field ${quoted(name)}`;
-  if (type !== 'strict_object' || name === '') return `${field} is ${quoted(input)}, but ${message}.`;
+  const field = `The field ${quoted(name)}`;
+  if (type !== 'strict_object') return `${field} is ${quoted(input)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
   const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
   return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is unknown'}.`;

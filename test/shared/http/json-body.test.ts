@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
+import { inventoryUpdateSchema, inventoryUpdatesSchema } from '../../../shared/contract/inventory.ts';
 import { MAX_BODY_BYTES, parseJsonBody } from '../../../shared/http/json-body.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
 const JSON_TYPE = 'application/json';
 const RULE = 'must be an integer from 0 to 2147483647.';
 
-function parse(body: string | undefined, headers: Record<string, string> = { 'Content-Type': JSON_TYPE }) {
-  const request = aRequest({ method: 'PATCH', headers, ...(body === undefined ? {} : { body }) });
-  return parseJsonBody(request, inventoryUpdateSchema, '{"quantity":5}');
-}
+const requestWith = (body: string, headers: Record<string, string> = { 'Content-Type': JSON_TYPE }) =>
+  aRequest({ method: 'PATCH', headers, body });
+const parse = (body: string, headers?: Record<string, string>) =>
+  parseJsonBody(requestWith(body, headers), inventoryUpdateSchema, '{"quantity":5}');
+const parseRows = (body: string) => parseJsonBody(requestWith(body), inventoryUpdatesSchema, '{"quantity":5}');
 
 function parseBase64(text: string) {
   const body = Buffer.from(text).toString('base64');
@@ -58,6 +59,15 @@ describe('a JSON body', () => {
     const body = '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}';
 
     expect(() => parse(body)).toThrow(invalidBody(`The field "a" is unknown.`));
+  });
+
+  test.each([
+    ['[5,{"petId":1,"quantity":1,"quantity":2}]', 'Row 2: The field "quantity" is a duplicate.'],
+    ['[{"petId":{"a":[1,2]},"quantity":1},[{"b":1},{"c":1,"c":2}]]', 'Row 2: The field "c" is a duplicate.'],
+    ['[{"petId":1,"quantity":1,"":1}]', 'Row 1: The field "" is unknown.'],
+    ['[{"petId":1,"quantity":1},5]', 'Row 2: It is 5, but must be an object.'],
+  ])('names the row of a list: %s', (body, message) => {
+    expect(() => parseRows(body)).toThrow(invalidBody(message));
   });
 });
 
@@ -126,6 +136,7 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
   test.each([
     ['{"status":"sold"}', 'The field "quantity" is missing. The field "status" of an entry cannot be set here.'],
     ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is unknown.'],
+    ['{"quantity":5,"":1}', 'The field "" is unknown.'],
     [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is unknown.`],
     [`{"quantity":[${'1,'.repeat(8_000)}1]}`, 'The body has too many values.'],
     [`{"quantity":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 'The body has too many values.'],
