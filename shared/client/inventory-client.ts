@@ -127,6 +127,8 @@ export class InventoryClient {
     do {
       const page = await this.#page<T>(path, { ...options, limit: options.limit ?? 1_000, cursor });
       yield* page.data;
+      if (page.next !== undefined && page.next === cursor)
+        throw new ConnectionError('unreadable', page.response.url, new Error('The next page is the page itself'));
       cursor = page.next;
     } while (cursor !== undefined);
   }

@@ -38,6 +38,14 @@ describe('a list', () => {
     ]);
   });
 
+  test('ends with an error when a page is its own next page', async () => {
+    const server = await ScriptedServer.start(page([entry], 'b'), page([entry], 'b'));
+    const failed = await failureOf(Array.fromAsync(quickClient(server).listInventory({ limit: 1 })));
+
+    expect(failed).toMatchObject({ name: 'ConnectionError', reason: 'unreadable' });
+    expect(server.requests).toHaveLength(2);
+  });
+
   test('has the largest pages, and can be left early', async () => {
     const server = await ScriptedServer.start(page([entry, entry], 'b'));
     for await (const { petId } of quickClient(server).listInventory()) {
