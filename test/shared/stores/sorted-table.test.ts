@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
@@ -8,6 +10,7 @@ import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import type { Order } from '../../../shared/contract/orders.ts';
 import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { MAX_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
+import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../recorded-calls.ts';
@@ -129,6 +132,34 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect(calls).toMatchObject([{ output: { ScannedCount: MAX_READ_FOR_PAGE } }]);
     expect(await page(5, found.last, 'sold')).toEqual([[String(last)], undefined]);
   });
+});
+
+test('docs/guide.md names the consistency of each read', async () => {
+  const client = testClient();
+  const { name } = await StockTable.create(client);
+  const [orders, pets] = [await createOrdersTable(client), await createPetsTable(client)];
+  const calls = recordCalls(client);
+  const consistency = async (read: () => Promise<unknown>): Promise<string> => {
+    const first = calls.length;
+    await read();
+    const reads = calls.slice(first).map(({ input }) => /ConsistentRead: true/.test(inspect(input, { depth: null })));
+    return [...new Set(reads)].map((isStrong) => (isStrong ? 'strong' : 'eventual')).join();
+  };
+  const [list, id] = [stockList(client, name), int64('1')];
+  const ofLists = await consistency(async () => {
+    await Promise.all([Array.fromAsync(list.all()), list.page({}, 1), orderList(client, orders).page({}, 1)]);
+  });
+  const ofEntry = await consistency(() => new StockStore(client, name).find(id));
+  const ofPet = await consistency(() => findPet(client, pets, id));
+
+  const guide = readFileSync(new URL('../../../docs/guide.md', import.meta.url), 'utf8');
+  const table = [...guide.matchAll(/^\| (`GET .*?`) +\| ((?:eventual|strong).*?) +\|$/gm)].map(([, ...row]) => row);
+  expect(table).toEqual([
+    ['`GET /inventory`, `GET /store/orders`', ofLists],
+    ['`GET /inventory?petId=…`', await consistency(() => list.byIds([id]))],
+    ['`GET /inventory/{petId}`', ofEntry],
+    ['`GET /pets/{petId}`', `${ofPet}; its status: ${ofEntry}`],
+  ]);
 });
 
 const anOrder = (id: Int64, differences: Partial<Order> = {}): Order => ({
