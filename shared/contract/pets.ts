@@ -32,7 +32,7 @@ export const petRecordSchema = v.strictObject({
       v.pipe(
         v.string('must be text'),
         v.url('must be a URL'),
-        v.regex(/^https?:\/\//, 'must begin with https:// or http://'),
+        v.regex(/^https?:[/]{2}/, 'must begin with https:// or http://'),
         v.maxLength(MAX_URL, `must have at most ${MAX_URL} characters`),
       ),
       'must be a list of URLs',

@@ -72,6 +72,8 @@ describe('Every response matches the OpenAPI document', () => {
     [409, 'INSUFFICIENT_STOCK', 'POST', '/inventory/7001/adjustments', json({ by: -61 })],
     [404, 'PET_NOT_FOUND', 'GET', '/pets/-101', {}],
     [400, 'INVALID_QUERY', 'GET', '/store/orders?status=sold', {}],
+    // The name of this parameter is ?limit.
+    [400, 'INVALID_QUERY', 'GET', '/inventory??limit=1', {}],
     [404, 'ROUTE_NOT_FOUND', 'PATCH', '/nowhere?dryRun=1', json({})],
     [405, 'METHOD_NOT_ALLOWED', 'POST', '/key?dryRun=1', {}],
   ])('%i %s: %s %s, and nothing is changed', async (status, code, method, path, parts) => {

@@ -35,7 +35,7 @@ export function requestEvent<Context extends object>(
   context: Context,
 ) {
   const multiValueHeaders = valuesByName(request.headers, (name) => name.toLowerCase());
-  const multiValueQuery = valuesByName([...new URLSearchParams(request.query)], (name) => name);
+  const multiValueQuery = valuesByName([...new URLSearchParams(`?${request.query}`)], (name) => name);
   return {
     resource: resourcePath,
     path: request.path.replace(/^\/+/, '/'),

@@ -111,6 +111,11 @@ describe('The OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
+  test('has patterns without escaped slashes, which the engines of other languages refuse', () => {
+    expect(json).toContain('"pattern":"^https?:');
+    expect(json).not.toContain(String.raw`\\/`);
+  });
+
   test('is in docs as npm run docs writes it', () => {
     const file = readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
 
