@@ -15,7 +15,7 @@ import { logError, requestLog } from '../shared/log.ts';
 const limiter = new Limiter(documentClient(), requiredEnv('KEYS_TABLE'));
 const overflowKey = requiredEnv('OVERFLOW_USAGE_IDENTIFIER');
 const interimKey = requiredEnv('INTERIM_USAGE_IDENTIFIER');
-const page = pageOrigin();
+const referenceOrigin = pageOrigin();
 const logRequest = requestLog();
 
 /**
@@ -84,7 +84,7 @@ function denied(
     code,
     refusal: code,
   });
-  return deny(methodArn, code, now, { message, page });
+  return deny(methodArn, code, now, { message, referenceOrigin });
 }
 
 /** Sends the write of a request for a random unknown key, which changes nothing. */

@@ -4,8 +4,13 @@ import {
   IDEMPOTENCY_KEY_RULE,
   MAX_HEADER_LENGTH,
 } from '../../shared/http/conditional-requests.ts';
-import { cursorSchema, limitSchema, petIdsSchema } from '../../shared/contract/list-parameters.ts';
-import { type Operation, operations } from '../../shared/contract/operations.ts';
+import {
+  cursorSchema,
+  limitSchema,
+  petIdsSchema,
+  type Operation,
+  operations,
+} from '../../shared/contract/operations.ts';
 import type { OperationId } from '../../shared/contract/routes.ts';
 import { EXAMPLE_CURSOR, examples } from './examples.ts';
 import { int64, schemaOf } from './schemas.ts';

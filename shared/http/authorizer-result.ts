@@ -38,7 +38,7 @@ interface DenialOptions {
   /** Replaces the message of the catalog. */
   readonly message?: string | undefined;
   /** Origin of the reference page, if there is one. */
-  readonly page?: string | undefined;
+  readonly referenceOrigin?: string | undefined;
 }
 
 /** Denies a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
@@ -46,9 +46,9 @@ export function deny(
   methodArn: string,
   code: DenialCode,
   now: number,
-  { message = errorCatalog[code].message, page }: DenialOptions = {},
+  { message = errorCatalog[code].message, referenceOrigin }: DenialOptions = {},
 ): APIGatewayAuthorizerResult {
-  const help = page !== undefined && { help: helpLink(page, code) };
+  const help = referenceOrigin !== undefined && { help: helpLink(referenceOrigin, code) };
   const context = {
     code,
     message: insideQuotes(message),
@@ -98,13 +98,13 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
     access: (token?.access === 'full' ? 'full' : 'read') satisfies Access,
     ...(token && { token: tokenName(token) }),
     ...(end < NEVER && { expiresAt: isoText(end) }),
-    limits: limitsText(windows),
+    limits: limitsJson(windows),
   };
   return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };
 }
 
 /** For `GET /key`. */
-function limitsText(windows: Windows): string {
+function limitsJson(windows: Windows): string {
   const limits: KeyLimit[] = (['minute', 'day'] as const).map((window) => {
     const { limit, remaining, resetsAt } = windows[window];
     return { window, limit, remaining, resetsAt: isoText(resetsAt) };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { type Int64, int64Schema, integerOrText } from '../contract/int64.ts';
-import { cursorSchema, IDS_RULE, type ListParameters, MAX_IDS } from '../contract/list-parameters.ts';
+import { cursorSchema, IDS_RULE, type ListParameters, MAX_IDS } from '../contract/operations.ts';
 import { type ApiRequest, quoted } from './request.ts';
 
 /** A client's parameters of a list. */

@@ -9,7 +9,8 @@
  * 1. `request.ts` reads the event, and the authorizer's verdict in it.
  * 2. A request that was not admitted returns the error in its verdict. A read-only token
  *    cannot update, nor can a request with query parameters: updates have none.
- * 3. The function parses with `json-body.ts`, `conditional-requests.ts` or `list-query.ts`, calls its store, and replies.
+ * 3. The function parses with `json-body.ts`, `conditional-requests.ts` or `list-query.ts`, calls its store, and
+ *    replies.
  * 4. The pipeline adds the headers, omits the body for HEAD, and logs when the response has ended.
  * Lists (`list-handler.ts`) stream: each page is read when the previous one was sent.
  *

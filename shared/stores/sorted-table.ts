@@ -7,12 +7,12 @@ import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
 import { int64AttributeSchema, type Item, parseItem } from '../item-attributes.ts';
 import { stockEntrySchema, STORE_ID } from './stock-store.ts';
 
-/** Items of the first Query of a whole list. Few, so that a client gets the first entries soon, however long it is. */
+/** Items of the first Query of a complete list: few, so the client gets the first entries soon. */
 const FIRST_QUERY = 1_000;
-/** So many that DynamoDB's latency counts little, so few that memory stays flat. */
+/** Enough to hide DynamoDB's latency, and few enough to keep memory flat. */
 const NEXT_QUERIES = 2_000;
 
-/** The most items that are read for a page of entries with one status, however few of them have it. */
+/** Max items read for a page with a status, however few match. */
 export const MAX_READ_FOR_PAGE = 1_000;
 
 /** Which entries of a list. */
@@ -26,7 +26,7 @@ export interface Selection {
 /** A page of a list, in ascending id. */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
-  /** The id that the next page comes after; undefined on the last page. */
+  /** The next page begins after this id; undefined on the last page. */
   readonly last: Int64 | undefined;
 }
 
@@ -35,11 +35,11 @@ type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: R
 
 interface QueryResult {
   readonly items: readonly Item[];
-  /** The last id that was looked at; undefined at the end of the table. */
+  /** The last id read; undefined at the end of the table. */
   readonly last: Int64 | undefined;
 }
 
-/** What DynamoDB leaves out of a batch, as it is too busy: it is named as a throttled call is. */
+/** DynamoDB did not process all keys of a batch, as it throttles: named as its error for a throttled call. */
 class Unprocessed extends Error {
   override readonly name = 'ThrottlingException';
 }
@@ -66,14 +66,14 @@ export async function itemsOf(
   return found;
 }
 
-/** The items of a table as a list shows them: partition = store, sort key = id. */
+/** The items of a table in ascending id: partition = store, sort key = id. */
 export class SortedTable<Entry> {
   readonly #client: DynamoDBDocumentClient;
   readonly #tableName: string;
   readonly #idName: string;
   readonly #schema: ItemSchema<Entry>;
 
-  /** @param schema of an item; the table sends no attributes but those it names */
+  /** @param schema of an item; only the attributes that it names are read */
   constructor(client: DynamoDBDocumentClient, tableName: string, idName: string, schema: ItemSchema<Entry>) {
     this.#client = client;
     this.#tableName = tableName;
@@ -93,15 +93,15 @@ export class SortedTable<Entry> {
   }
 
   /**
-   * At most `limit` entries, by one Query. With a status it may be fewer, or none, though there are more: it looks at
-   * {@link MAX_READ_FOR_PAGE} items.
+   * At most `limit` entries, by one Query. With a status the page may be short or empty although more entries follow:
+   * it reads {@link MAX_READ_FOR_PAGE} items.
    *
    * @throws ServiceError SERVICE_UNAVAILABLE
    */
   async page({ status, after }: Selection, limit: number): Promise<Page<Entry>> {
-    // With one more it shows whether this is the last page; DynamoDB may give a last key there too.
-    const mostRead = status === undefined ? limit + 1 : MAX_READ_FOR_PAGE;
-    const { items, last } = await this.#query({ status, after }, mostRead);
+    // One more than the page shows whether it is the last; DynamoDB may return a last key there too.
+    const maxRead = status === undefined ? limit + 1 : MAX_READ_FOR_PAGE;
+    const { items, last } = await this.#query({ status, after }, maxRead);
     const entries = items.slice(0, limit);
     return { entries: this.#parse(entries), last: items.length > limit ? this.#idOf(entries.at(-1)) : last };
   }
@@ -134,7 +134,7 @@ export class SortedTable<Entry> {
 
   #projection() {
     const names = Object.fromEntries(Object.keys(this.#schema.entries).map((name) => [`#${name}`, name]));
-    // Some attributes are called like words of the language.
+    // Some attributes are reserved words.
     return { ProjectionExpression: Object.keys(names).join(', '), ExpressionAttributeNames: names };
   }
 

@@ -1,4 +1,4 @@
-import { MAX_IDS } from '../../shared/contract/list-parameters.ts';
+import { MAX_IDS } from '../../shared/contract/operations.ts';
 import { MAX_UPDATES } from '../../shared/contract/inventory.ts';
 import { MAX_BODY_BYTES } from '../../shared/http/json-body.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';

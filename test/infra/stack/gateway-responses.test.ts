@@ -31,7 +31,7 @@ const key = aKey();
 const admitted = contextOf({ kind: 'admitted', key }, tokenOf(key).hash, NOW);
 const METHOD_ARN = 'arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/inventory';
 const denied = deny(METHOD_ARN, 'API_KEY_MISSING', NOW, {
-  page: 'https://docs.example.com',
+  referenceOrigin: 'https://docs.example.com',
 });
 
 const LIMITS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];

@@ -150,7 +150,7 @@ describe('a response of the authorizer', () => {
     const context = { code, message, ...nothingLeft, challenge: challenges[code] };
     const denied = { principalId: 'anonymous', policyDocument: policyOf('Deny'), context };
     expect(deny(`${STAGE}/GET/*`, code, NOW)).toEqual(denied);
-    expect(deny(`${STAGE}/GET/*`, code, NOW, { page: 'https://docs.example.com' })).toEqual({
+    expect(deny(`${STAGE}/GET/*`, code, NOW, { referenceOrigin: 'https://docs.example.com' })).toEqual({
       ...denied,
       context: { ...context, help: '<https://docs.example.com/errors#API_KEY_MISSING>; rel="help"' },
     });
