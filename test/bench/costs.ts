@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orderItem } from '../../shared/stores/order-list.ts';
-import { petItem } from '../../shared/stores/find-pet.ts';
+import { orderItem, petItem } from '../../shared/stores/pets-and-orders.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
