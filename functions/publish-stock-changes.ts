@@ -32,12 +32,14 @@ const OF_EVENT: ReadonlySet<string> = new Set(['InvalidArgument', 'MalformedDeta
 /** Codes of the bus, or of an event that always fails (EventBridge API reference, "PutEventsResultEntry"). */
 const INTERNAL: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure']);
 
-/** An unpublished change with the reason; `isRefused`: permanently. Without a detail it is unreadable. */
 interface Change {
   readonly record: DynamoDBRecord;
+  /** Absent if the record is unreadable. */
   readonly detail?: StockChanged;
-  readonly reason: string;
-  readonly isRefused: boolean;
+  /** `refused`: permanently, by the bus or as unreadable. `queued`: refused, and on the queue. */
+  status: 'pending' | 'published' | 'refused' | 'queued';
+  /** Why it is not published. */
+  reason: string;
 }
 
 /** Publishes the changes of a batch. Any other event, or none, runs the probe. */
@@ -63,13 +65,14 @@ async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatc
   const changes = records.flatMap(changeOf);
   for (let first = 0; first < changes.length; first += EVENTS_PER_CALL) {
     const chunk = changes.slice(first, first + EVENTS_PER_CALL);
-    const unpublished = await putEvents(chunk.filter(({ detail }) => detail));
-    const left = chunk.flatMap((change) => unpublished.get(change) ?? (change.detail ? [] : change));
-    for (const change of left) {
-      const reason = change.isRefused ? await setAside(change) : change.reason;
-      if (reason === undefined) continue;
+    await putEvents(chunk.filter(({ detail }) => detail));
+    for (const change of chunk) {
+      if (change.status === 'refused') await putOnQueue(change);
+      if (change.status === 'published' || change.status === 'queued') continue;
       // One line for all: an outage may last hours.
-      logError('Stock changes are not published yet', new Error(reason), { sequence: sequenceOf(change.record) });
+      logError('Stock changes are not published yet', new Error(change.reason), {
+        sequence: sequenceOf(change.record),
+      });
       return { batchItemFailures: [{ itemIdentifier: sequenceOf(change.record) }] };
     }
   }
@@ -82,7 +85,7 @@ const imageSchema = v.pipe(
   v.transform((image) => unmarshall(image, { ...exactNumbers })),
   stockItemSchema,
 );
-const recordSchema = v.object({
+const streamRecordSchema = v.object({
   Keys: v.object({ petId: v.object({ N: int64Schema }) }),
   // An entry that no client could read does not count: its fix is its creation.
   OldImage: v.fallback(v.optional(imageSchema), undefined),
@@ -97,13 +100,13 @@ function changeOf(record: DynamoDBRecord): Change[] {
     return readChange(record);
   } catch (error) {
     const reason = error instanceof v.ValiError ? v.summarize(error.issues) : String(error);
-    return [{ record, reason, isRefused: true }];
+    return [{ record, status: 'refused', reason }];
   }
 }
 
 /** @throws if the record is not a valid change of stock */
 function readChange(record: DynamoDBRecord): Change[] {
-  const output = v.parse(recordSchema, record.dynamodb);
+  const output = v.parse(streamRecordSchema, record.dynamodb);
   const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
   if (before && after && inventoryItemToJson(before.entry) === inventoryItemToJson(after.entry)) return [];
   const detail = v.parse(stockChangedSchema, {
@@ -114,50 +117,52 @@ function readChange(record: DynamoDBRecord): Change[] {
     changedAt: new Date(ApproximateCreationDateTime * 1_000).toISOString(),
     sequence: SequenceNumber.padStart(40, '0'),
   });
-  return [{ record, detail, reason: '', isRefused: false }];
+  return [{ record, detail, status: 'pending', reason: '' }];
 }
 
-/** Max five attempts. @returns the changes that the bus did not accept, with reasons */
-async function putEvents(changes: readonly Change[]): Promise<Map<Change, Change>> {
-  let left = changes.map((change) => [change, change] as const);
-  for (let attempt = 0; attempt < ATTEMPTS && left.length > 0; attempt++) {
+/** Max five attempts. Sets the status of each change. */
+async function putEvents(changes: readonly Change[]): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const left = changes.filter(({ status }) => status !== 'published');
+    if (left.length === 0) return;
     await sleep(attempt * PAUSE_MS * Math.random());
-    left = await putOnce(left.map(([change]) => change));
+    await putOnce(left);
   }
   // If the bus accepts others, only this one fails.
-  const isUp = left.length < changes.length;
-  return new Map(
-    left.map(([change, { isRefused, ...rest }]) => {
-      return [change, { ...rest, isRefused: isRefused || (isUp && INTERNAL.has(rest.reason)) }];
-    }),
-  );
+  if (changes.every(({ status }) => status !== 'published')) return;
+  for (const change of changes)
+    if (INTERNAL.has(change.reason) && change.status === 'pending') change.status = 'refused';
 }
 
-async function putOnce(changes: readonly Change[]): Promise<(readonly [Change, Change])[]> {
+async function putOnce(changes: readonly Change[]): Promise<void> {
   const Entries = changes.map(({ detail }) => ({ ...common, Detail: JSON.stringify(detail) }));
   try {
     const { Entries: results = [] } = await bus.send(new PutEventsCommand({ Entries }));
-    return changes.flatMap((change, index) => {
-      const { EventId, ErrorCode: reason = 'no result' } = results[index] ?? {};
-      return EventId === undefined ? [[change, { ...change, reason, isRefused: OF_EVENT.has(reason) }] as const] : [];
-    });
+    for (const [index, change] of changes.entries()) {
+      const { EventId, ErrorCode = 'no result' } = results[index] ?? {};
+      change.reason = ErrorCode;
+      if (EventId === undefined) change.status = OF_EVENT.has(ErrorCode) ? 'refused' : 'pending';
+      else change.status = 'published';
+    }
   } catch (error) {
     // An event is too large. Other failures of a whole call are transient, or an admin resolves them.
     const isRefused = error instanceof Error && error.name === 'ValidationException';
-    return changes.map((change) => [change, { ...change, reason: String(error), isRefused }] as const);
+    for (const change of changes)
+      Object.assign(change, { status: isRefused ? 'refused' : 'pending', reason: String(error) });
   }
 }
 
-/** Puts refused changes on the queue, in the function's input format. @returns the reason if that fails */
-async function setAside({ record, reason }: Change): Promise<string | undefined> {
+/** Puts a refused change on the queue, in the function's input format. If that fails, it stays refused. */
+async function putOnQueue(change: Change): Promise<void> {
+  const { record, reason } = change;
   try {
     const MessageBody = JSON.stringify({ Records: [record] });
     await queue.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
+    change.status = 'queued';
+    logError('A stock change is on the queue, unpublished', new Error(reason), { sequence: sequenceOf(record) });
   } catch (error) {
-    return `${reason}, and the queue: ${String(error)}`;
+    change.reason = `${reason}, and the queue: ${String(error)}`;
   }
-  logError('A stock change is on the queue, unpublished', new Error(reason), { sequence: sequenceOf(record) });
-  return undefined;
 }
 
 const sequenceOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';

@@ -1,6 +1,6 @@
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { gatewayClients } from '../shared/key-registry/gateway-client.ts';
+import { gatewayClients } from '../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../shared/key-registry/key-history.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';

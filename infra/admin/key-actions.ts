@@ -1,5 +1,5 @@
 import { type Access, NEVER } from '../../shared/keys/key-record.ts';
-import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
+import { MAIN_LABEL } from '../../shared/key-registry/record-changes.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
 import { createKey } from './keys/create-key.ts';

@@ -8,7 +8,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { Registry } from '../../shared/key-registry/apply.ts';
-import { gatewayClients } from '../../shared/key-registry/gateway-client.ts';
+import { gatewayClients } from '../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../shared/keys/key-record.ts';

@@ -5,8 +5,7 @@ import {
   type GetUsageCommandOutput,
   NotFoundException,
 } from '@aws-sdk/client-api-gateway';
-import { customerPlans } from '../../shared/key-registry/customer-plan.ts';
-import { PAGE_SIZE } from '../../shared/key-registry/gateway-client.ts';
+import { customerPlans, PAGE_SIZE } from '../../shared/key-registry/gateway.ts';
 import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { findKey } from './keys/find-key.ts';
 import { type KeyView, keyView, listKeys } from './keys/key-view.ts';

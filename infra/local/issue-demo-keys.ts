@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { KeyTable, newRecord } from '../../shared/key-registry/key-table.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { gatewayTags } from '../../shared/key-registry/gateway.ts';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
@@ -51,7 +51,7 @@ async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Pr
   const { id: keyId, ...identity } = gatewayKey;
   const limits = limitsOfDemoKey(plan);
   const tokens = tokenEntry(demoKey(plan), {}, createdAt);
-  await table.add(newRecord({ ...identity, ...limits, recordId, keyId, plan }, { tokens }));
+  await table.add(newRecord({ ...identity, ...limits, recordId, keyId, plan, tokens }));
   const { perMinute, perDay } = limits;
   const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   records.putApiKey({ ...gatewayKey, value: recordId, tags: plans[plan].limits === 'agreed' ? agreed : {} });

@@ -11,12 +11,10 @@ import {
 import { partition } from '@aws-sdk/core/client';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
-import { customerPlans } from './customer-plan.ts';
-import { type ApiStage, type GatewayClients, ignoreNotFound } from './gateway-client.ts';
-import { gatewayTags } from './gateway-tags.ts';
+import { customerPlans, type ApiStage, type GatewayClients, ignoreNotFound, gatewayTags } from './gateway.ts';
 import type { KeyTable } from './key-table.ts';
 import { liveKey, type LiveKey, readLiveKey } from './live-key.ts';
-import { AT_WORK_MS } from './reconcile.ts';
+import { MAX_COMMAND_MS } from './reconcile.ts';
 
 /** The two stores of keys: API Gateway and the keys table of a stage. */
 export interface Registry extends GatewayClients {
@@ -105,7 +103,7 @@ async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): 
 
 /** @throws NotAppliedError once the minute has passed */
 function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: AbortSignal } {
-  const left = unappliedSince + AT_WORK_MS - Date.now();
+  const left = unappliedSince + MAX_COMMAND_MS - Date.now();
   if (left <= 0) throw new NotAppliedError('It took more than a minute');
   return { abortSignal: AbortSignal.timeout(Math.min(left, MAX_CALL_MS)) };
 }

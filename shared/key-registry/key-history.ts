@@ -2,13 +2,13 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
-import type { KeyRecord } from '../keys/key-record.ts';
+import { type KeyRecord, NEVER, tokenName } from '../keys/key-record.ts';
+import { type Limits, plans } from '../keys/plans.ts';
 import { withoutTokens } from '../keys/token.ts';
-import { describeChange } from './describe-change.ts';
-import type { KeyChange } from './key-table.ts';
+import type { KeyChange, Tokens } from './record-changes.ts';
 
 /** How long an entry is kept, in milliseconds. */
-const KEPT_MS = 400 * 86_400_000;
+const RETENTION_MS = 400 * 86_400_000;
 
 /** Max wait for the write of an entry, in milliseconds: its change has already been made. */
 const MAX_WRITE_MS = 5_000;
@@ -82,7 +82,7 @@ export class KeyHistory {
   async put(entry: ChangeEntry): Promise<void> {
     const { client, tableName: TableName, who, onLost } = this.#settings;
     try {
-      const Item = { ...entry, who: await who(), ttl: Math.floor((entry.at + KEPT_MS) / 1_000) };
+      const Item = { ...entry, who: await who(), ttl: Math.floor((entry.at + RETENTION_MS) / 1_000) };
       const put = new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' });
       await client.send(put, { abortSignal: AbortSignal.timeout(MAX_WRITE_MS) });
     } catch (error) {
@@ -110,9 +110,67 @@ export class KeyHistory {
       expectedAt = previousAt;
     }
     // Older entries are deleted.
-    if (!LastEvaluatedKey && expectedAt > Date.now() - KEPT_MS) rows.push(notRecorded(expectedAt));
+    if (!LastEvaluatedKey && expectedAt > Date.now() - RETENTION_MS) rows.push(notRecorded(expectedAt));
     return rows;
   }
 }
 
 const notRecorded = (at: number): HistoryRow => ({ at: new Date(at).toISOString(), who: null, what: [], reason: null });
+
+/**
+ * A change of a key in short phrases such as `plan free → pro`; none where only bookkeeping changed, such as
+ * `unappliedSince`, or the limiter suspended the key. Never a token or its hash.
+ *
+ * @param before undefined for a new key @param at time of the change, Unix milliseconds
+ */
+export function describeChange(before: KeyRecord | undefined, after: KeyRecord, at: number): string[] {
+  if (!before) {
+    const empty = { ...after, expiresAtMs: undefined, tokens: {} };
+    return [`created on ${planText(after)}`, ...describeChange(empty, after, at)];
+  }
+  const plan = changed('plan', planText(before), planText(after));
+  return [
+    ...changed('name', before.name, after.name),
+    ...(plan.length > 0 ? plan : changed('limits', limitsText(before), limitsText(after))),
+    ...changed('expires', timeText(before.expiresAtMs), timeText(after.expiresAtMs)),
+    ...stateChange(before, after, at),
+    ...tokenChanges(before.tokens, after.tokens, at),
+  ];
+}
+
+const changed = (what: string, before: string, after: string): string[] =>
+  before === after ? [] : [`${what} ${before} → ${after}`];
+
+const limitsText = ({ perMinute, perDay }: Limits): string =>
+  `${perMinute.toLocaleString('en')} per minute, ${perDay.toLocaleString('en')} per day`;
+
+const planText = (key: KeyRecord): string =>
+  plans[key.plan].limits === 'agreed' ? `${key.plan} (${limitsText(key)})` : key.plan;
+
+const timeText = (epochMs = NEVER): string =>
+  epochMs >= NEVER ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** A suspension by the limiter is not listed, as it is no revision; its end by an admin is. */
+function stateChange(before: KeyRecord, after: KeyRecord, at: number): string[] {
+  if (after.revoked) return before.revoked ? [] : ['revoked'];
+  const { suspendedUntil: until, suspendedByAdmin } = after;
+  const isNew = until !== before.suspendedUntil || !before.suspendedByAdmin;
+  if (suspendedByAdmin && until > at && isNew)
+    return [`suspended until ${until >= NEVER ? 'it is resumed' : timeText(until)}`];
+  if (before.suspendedUntil > at && until <= at) return ['resumed'];
+  return before.enabled === after.enabled ? [] : [after.enabled ? 'enabled' : 'disabled'];
+}
+
+function tokenChanges(before: Tokens, after: Tokens, at: number): string[] {
+  const changes: string[] = [];
+  for (const [hash, token] of Object.entries({ ...before, ...after })) {
+    const { access, until } = token;
+    const name = `token ${tokenName(token)}`;
+    const isGone = !(hash in after);
+    if (isGone && until > at) changes.push(`${name} removed`);
+    if (!(hash in before)) changes.push(`${name} added${access === 'full' ? '' : ', read-only'}`);
+    if (isGone || until === (before[hash]?.until ?? NEVER)) continue;
+    changes.push(`${name} ${until > at ? `ends ${timeText(until)}` : 'ended'}`);
+  }
+  return changes;
+}

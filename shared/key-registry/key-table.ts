@@ -1,47 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord, UnreadableRecordError } from '../keys/key-record.ts';
 import type { KeyHistory, Occasion } from './key-history.ts';
-
-/** The part of a record that requests change. */
-export const unusedCounters = {
-  currentMinute: 0,
-  minuteUsed: 0,
-  dayUsed: 0,
-  minuteRefused: 0,
-  suspendedUntil: 0,
-  suspendedByAdmin: false,
-} as const satisfies Partial<KeyRecord>;
-
-/** The part of a record that API Gateway also has. */
-export type GatewayFields = Pick<
-  KeyRecord,
-  'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
->;
-
-/** The parameters of a new key. */
-export type KeyIdentity = GatewayFields & Pick<KeyRecord, 'recordId' | 'createdAt'>;
-
-type Counters = 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused';
-
-/** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
-export type KeyChange = Readonly<
-  Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'changedAt' | 'revision' | Counters>>
-> & {
-  readonly minuteRefused?: 0;
-};
-
-export type NewRecord = Omit<KeyRecord, 'revision'>;
-
-/** The record of a new key. @param state attributes that differ */
-export const newRecord = (identity: KeyIdentity, state: Pick<KeyRecord, 'tokens'> & Partial<KeyRecord>): NewRecord => ({
-  ...identity,
-  ...unusedCounters,
-  interimUntil: 0,
-  revoked: false,
-  ...state,
-});
+import { differsFrom, type KeyChange } from './record-changes.ts';
 
 /** The keys table for commands and syncs. Each change replaces a known revision, so none overwrites another. */
 export class KeyTable {
@@ -82,9 +43,9 @@ export class KeyTable {
   }
 
   /** Creates a key. @returns its record; undefined if it exists already */
-  add(record: NewRecord, occasion?: Occasion): Promise<KeyRecord | undefined> {
-    const { recordId, ...attributes } = { ...record, revision: 1 };
-    return this.#change(undefined, { recordId, ...attributes }, attributes, occasion);
+  add(record: KeyRecord, occasion?: Occasion): Promise<KeyRecord | undefined> {
+    const { recordId: _, ...attributes } = record;
+    return this.#change(undefined, record, attributes, occasion);
   }
 
   /**
@@ -155,22 +116,4 @@ export class KeyTable {
   #parse(item: unknown): KeyRecord {
     return parseKeyRecord(item, this.#tableName);
   }
-}
-
-/** The part of a change that differs from a record. */
-export const differences = (record: KeyRecord, change: KeyChange): KeyChange =>
-  Object.fromEntries(Object.entries(change).filter(differsFrom(record)));
-
-const differsFrom =
-  (record: Readonly<Record<string, unknown>>) =>
-  ([name, value]: [string, unknown]): boolean =>
-    !isDeepStrictEqual(record[name], value);
-
-/** Retention of a revoked key's record, in seconds: prevents a sync with an old read from adding it again. */
-const KEPT_SECONDS = 30 * 86_400;
-
-/** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */
-export function revocation(now: number) {
-  const purgeAt = Math.floor(now / 1_000) + KEPT_SECONDS;
-  return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;
 }

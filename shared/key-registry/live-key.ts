@@ -8,11 +8,16 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
-import { type CustomerPlan, customerPlans } from './customer-plan.ts';
-import { type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway-client.ts';
-import { gatewayTags, isoTime } from './gateway-tags.ts';
-import type { GatewayFields } from './key-table.ts';
-import { MAX_NAME_BYTES } from './key-tokens.ts';
+import {
+  type CustomerPlan,
+  customerPlans,
+  type ApiStage,
+  PAGE_SIZE,
+  ignoreNotFound,
+  gatewayTags,
+  isoTime,
+} from './gateway.ts';
+import { type GatewayFields, MAX_NAME_BYTES } from './record-changes.ts';
 
 /** A key in API Gateway. */
 export interface LiveKey {

@@ -3,7 +3,7 @@
 //   requests ──────────────► item: counters, suspension by the limiter
 //   command ─── reads both ► item: one write on the revision, `unappliedSince` ─► API Gateway: calls ─► item: cleared
 //   sync ── lists of both ──► the step of `reconcile` for each pair, after a single read of the key
-//   suspend ─────────────────► item: one write without a read (`LOOK_FIRST`), then as a command without a change
+//   suspend ─────────────────► item: one write without a read (`UNREAD`), then as a command without a change
 //   console, AWS CLI ───────────────────────────────────────────────────────────► API Gateway: adopted by a sync
 //
 // States: applied (no `unappliedSince`) → unapplied (a write that API Gateway may not have) → applied, for five minutes
@@ -20,12 +20,12 @@
 import { idOf, type KeyRecord, NEVER } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
-import { gatewayTags, isoTime } from './gateway-tags.ts';
-import { differences, type GatewayFields, type KeyChange, revocation } from './key-table.ts';
+import { gatewayTags, isoTime } from './gateway.ts';
+import { differences, type GatewayFields, type KeyChange, revocation } from './record-changes.ts';
 import type { LiveKey } from './live-key.ts';
 
 /** Max time of a command on a key, in milliseconds: none of its calls begins later. */
-export const AT_WORK_MS = 60_000;
+export const MAX_COMMAND_MS = 60_000;
 
 /** Time after which a late call must have arrived, also by a clock that is a minute ahead. */
 export const SETTLED_MS = 3 * 60_000;
@@ -34,10 +34,12 @@ export const SETTLED_MS = 3 * 60_000;
 export const INTERIM_MS = 5 * 60_000;
 
 /**
- * `unappliedSince` of a record that was written without reading API Gateway: it was suspended, or restored with a
- * copy of the table. Its key in API Gateway may be newer, and is adopted before the record is applied.
+ * A flag in `unappliedSince` instead of a time: the record was written without reading API Gateway, as it was suspended
+ * or restored from a backup. An edit there may be newer, so it is adopted before the record is applied.
  */
-export const LOOK_FIRST = 0;
+export const UNREAD = 0;
+
+export const isUnread = ({ unappliedSince }: Pick<KeyRecord, 'unappliedSince'>): boolean => unappliedSince === UNREAD;
 
 /** The action of a sync on a key. */
 export type Step =
@@ -69,15 +71,15 @@ export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefin
   if (!record) return live ? unrecorded(live) : LEAVE;
   if (record.revoked) return live ? { kind: 'delete', record } : LEAVE;
   const { unappliedSince, keyId } = record;
-  if (unappliedSince !== undefined && now - unappliedSince < AT_WORK_MS) return LEAVE;
+  if (unappliedSince !== undefined && now - unappliedSince < MAX_COMMAND_MS) return LEAVE;
   if (!live && keyId !== undefined) return { kind: 'closed', record, change: revocation(now) };
   const edit = editOf(record, live);
-  if (Object.keys(edit).length > 0) return takeOver(record, live, edit, now);
+  if (Object.keys(edit).length > 0) return adoptEdit(record, live, edit, now);
   if (takesEdits(record) && live?.reading && 'problem' in live.reading)
     return problem(live.keyId, live.reading.problem);
   // Blocking wins: a suspended key that was enabled there is disabled again.
   if (unappliedSince === undefined)
-    return isSuspendedForGood(record) && live?.enabled ? { kind: 'apply', record } : LEAVE;
+    return isSuspendedUntilResumed(record) && live?.enabled ? { kind: 'apply', record } : LEAVE;
   if (missingInGateway(record, live).length > 0) return { kind: 'apply', record };
   return now - unappliedSince < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
 }
@@ -92,7 +94,7 @@ function unrecorded({ reading, value, keyId }: LiveKey): Step {
 
 const problem = (keyId: string, words: string): Step => ({ kind: 'report', problem: `The key ${keyId} ${words}.` });
 
-function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange, now: number): Step {
+function adoptEdit(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange, now: number): Step {
   const isOfCatalog = plans[record.plan].limits !== 'agreed';
   if (isOfCatalog && Object.keys(edit).every((name) => name === 'perMinute' || name === 'perDay'))
     return { kind: 'catalog', record, change: edit };
@@ -101,18 +103,18 @@ function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange,
 }
 
 /** Whether a key is denied until an admin resumes it. */
-const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean => suspendedUntil >= NEVER;
+const isSuspendedUntilResumed = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
+  suspendedUntil >= NEVER;
 
 /** A pending sync is fixed from the record: an untagged key on Enterprise may be an interrupted move. */
-export const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
-  unappliedSince === undefined || unappliedSince === LOOK_FIRST;
+export const takesEdits = (record: KeyRecord): boolean => record.unappliedSince === undefined || isUnread(record);
 
 /** An admin's edit in the AWS console or CLI, to adopt in the record. It never unblocks a suspended key. */
 export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange {
   if (!live || !takesEdits(record)) return {};
   const { reading } = live;
   if (reading && 'fields' in reading)
-    return differences(record, { ...reading.fields, ...(isSuspendedForGood(record) && { enabled: false }) });
+    return differences(record, { ...reading.fields, ...(isSuspendedUntilResumed(record) && { enabled: false }) });
   // Without a plan, or with invalid tags, it can only be blocked.
   const isClosed = !reading || !live.enabled;
   return isClosed && record.enabled ? { enabled: false } : {};

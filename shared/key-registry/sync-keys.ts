@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
-import { type GatewayFields, newRecord, revocation } from './key-table.ts';
-import { tokenEntry } from './key-tokens.ts';
+import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
 import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway, openingProblem } from './reconcile.ts';
 
@@ -46,7 +45,7 @@ const CONCURRENCY = 10;
 const MAX_RUN_MS = 4 * 60_000;
 
 /** Above this number and this percentage of all open keys, blocking requires `--force`. */
-const MASS = { keys: 10, share: 0.05 };
+const MAX_CLOSURES = { keys: 10, share: 0.05 };
 
 /**
  * Checks all keys, and applies the action of {@link reconcile}. Safe with concurrent syncs and commands.
@@ -95,7 +94,7 @@ function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: num
 function massClosure(items: readonly Item[], records: readonly KeyRecord[]): string[] {
   const open = records.filter(({ enabled }) => enabled).length;
   const count = items.filter(({ step }) => step.kind === 'closed' && step.record.enabled).length;
-  if (count <= MASS.keys || count <= MASS.share * open) return [];
+  if (count <= MAX_CLOSURES.keys || count <= MAX_CLOSURES.share * open) return [];
   return [
     `${count} of ${open} active keys were deleted in API Gateway, or are on no usage plan. So many are not blocked without an ` +
       'admin: check them there, and run npm run admin -- keys sync --force if that is intended.',
@@ -152,9 +151,8 @@ class Sync {
 
   #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
     const tokens = tokenEntry(value, {}, createdAt);
-    const interimUntil = this.#now + INTERIM_MS;
-    const record = newRecord({ ...fields, recordId, createdAt }, { tokens, interimUntil });
-    return this.#registry.keyTable.add(record, { reason: 'created in API Gateway' });
+    const record = { ...fields, recordId, createdAt, tokens, interimUntil: this.#now + INTERIM_MS };
+    return this.#registry.keyTable.add(newRecord(record), { reason: 'created in API Gateway' });
   }
 
   /** Applies an action if a single read of the key leads to the same one. */

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import * as v from 'valibot';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/target.ts';
-import { MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
+import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { describeInBrowser, TestBrowser } from '../support/browser.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routes } from '../../shared/contract/routes.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { ApiClient, checked } from '../support/api-client.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sampleOrders, samplePets, sampleStock } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';

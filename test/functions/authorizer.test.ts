@@ -1,7 +1,7 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
-import { tokenEntry } from '../../shared/key-registry/key-tokens.ts';
+import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { recordFaults, recordRequestLines } from '../support/request-lines.ts';

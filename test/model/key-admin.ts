@@ -1,12 +1,12 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import type { KeyChange } from '../../shared/key-registry/key-table.ts';
 import {
-  hasRemainingQuota,
+  type KeyChange,
+  mayAddToken,
   tokenEntry,
   withEnd,
   withToken,
   workingTokens,
-} from '../../shared/key-registry/key-tokens.ts';
+} from '../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
@@ -44,7 +44,7 @@ const rotate: Change = (random, key, now, issue) => {
 };
 
 const add: Change = (random, key, now, issue) => {
-  if (!hasRemainingQuota(key, now)) return {};
+  if (!mayAddToken(key, now)) return {};
   const label = issue();
   const until = random.isLikely(0.5) ? NEVER : now + random.below(100_000);
   return {

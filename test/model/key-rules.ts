@@ -2,10 +2,10 @@ import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts'
 import { AdminError } from '../../infra/admin/admin-error.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import { isInterim, type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
-import { describeChange } from '../../shared/key-registry/describe-change.ts';
+import { describeChange } from '../../shared/key-registry/key-history.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
-import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
+import { MAIN_LABEL } from '../../shared/key-registry/record-changes.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
 import { recordOf } from './virtual-table.ts';

@@ -4,12 +4,11 @@ import type { Target } from '../../infra/admin/target.ts';
 import { type ControlPlane, createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
-import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
-import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, NEVER, tokenName } from '../../shared/keys/key-record.ts';
-import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
@@ -129,7 +128,7 @@ export class InProcessTarget {
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
-  async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
+  async issue(record: KeyRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
     const { recordId: value, keyId: id = '', name, createdAt } = record;
     const enabled = record.suspendedUntil < NEVER;
     this.records.putApiKey({ id, value, name, enabled, createdAt, tags });

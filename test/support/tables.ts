@@ -8,8 +8,7 @@ import type { PetStatus } from '../../shared/contract/records.ts';
 import { safeNumberSchema } from '../../shared/item-attributes.ts';
 import { STORE_ID } from '../../shared/stores/stock-store.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { unusedCounters } from '../../shared/key-registry/key-table.ts';
-import { tokenEntry, type AddTokenParams } from '../../shared/key-registry/key-tokens.ts';
+import { type AddTokenParams, newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import type { Limiter } from '../../shared/keys/limiter.ts';
 import { generateToken, parseToken, type Token } from '../../shared/keys/token.ts';
 import { int64 } from './int64.ts';
@@ -158,7 +157,7 @@ export const tokenOf = ({ recordId, tokens }: Pick<KeyRecord, 'recordId' | 'toke
 
 /** A key on the Free plan that was never used, except for what the test says, with one token that does not end. */
 export function aKey(differences: Partial<KeyRecord> = {}, text = generateToken(differences.recordId)): KeyRecord {
-  return {
+  return newRecord({
     recordId: parsed(text).recordId,
     keyId: 'k3y1d',
     name: 'acme',
@@ -168,10 +167,7 @@ export function aKey(differences: Partial<KeyRecord> = {}, text = generateToken(
     enabled: true,
     createdAt: 0,
     tokens: tokenEntry(text, {}, 0),
-    interimUntil: 0,
     revision: 0,
-    revoked: false,
-    ...unusedCounters,
     ...differences,
-  };
+  });
 }

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { MAIN_LABEL } from '../../../shared/key-registry/key-tokens.ts';
+import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
 import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';

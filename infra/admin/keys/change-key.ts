@@ -1,12 +1,12 @@
 import { apply, readLive } from '../../../shared/key-registry/apply.ts';
-import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
+import type { KeyChange } from '../../../shared/key-registry/record-changes.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import {
   cleared,
   editOf,
   INTERIM_MS,
-  LOOK_FIRST,
   missingInGateway,
+  isUnread,
   openingProblem,
   takesEdits,
 } from '../../../shared/key-registry/reconcile.ts';
@@ -36,7 +36,7 @@ export async function changeKey(
   change: (now: KeyRecord, seen: Seen) => KeyChange,
 ): Promise<KeyRecord> {
   // API Gateway's key is newer than a record restored from a backup, and is found by its value.
-  if (found.unappliedSince === LOOK_FIRST && found.keyId === undefined) await syncNow(target);
+  if (isUnread(found) && found.keyId === undefined) await syncNow(target);
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
     const live = await readLive(target, record);

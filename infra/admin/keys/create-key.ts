@@ -1,6 +1,5 @@
 import { usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
-import { newRecord } from '../../../shared/key-registry/key-table.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
+import { newRecord, tokenEntry } from '../../../shared/key-registry/record-changes.ts';
 import type { Access } from '../../../shared/keys/key-record.ts';
 import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
@@ -27,7 +26,7 @@ export async function createKey(target: Target, params: CreateKeyParams): Promis
   const now = Date.now();
   const identity = { recordId, keyId: undefined, name, plan, ...limits, enabled: true, createdAt: now, expiresAtMs };
   const tokens = tokenEntry(token, { access, pending: true }, now);
-  const record = await target.keyTable.add(newRecord(identity, { tokens, unappliedSince: now }));
+  const record = await target.keyTable.add(newRecord({ ...identity, tokens, unappliedSince: now }));
   if (!record) throw new Error('The record id of the new key already exists');
   const created = await applyChange(target, { record, live: undefined }, true);
   return newToken(token, created, confirmation(target, created, token));

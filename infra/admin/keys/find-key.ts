@@ -1,5 +1,5 @@
 import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { ignoreNotFound } from '../../../shared/key-registry/gateway-client.ts';
+import { ignoreNotFound } from '../../../shared/key-registry/gateway.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';

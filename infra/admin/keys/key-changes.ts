@@ -1,6 +1,6 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
-import { differences, type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
-import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
+import { differences, type KeyChange, revocation } from '../../../shared/key-registry/record-changes.ts';
+import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -19,7 +19,7 @@ export async function suspendKey(target: Target, key: string, forMs?: number, re
   const until = forMs === undefined ? NEVER : Date.now() + forMs;
   const found = await findKey(target, key);
   // First the record, without API Gateway. An edit there that no sync has read is adopted afterwards.
-  const suspension = ({ suspendedUntil, unappliedSince = LOOK_FIRST }: KeyRecord): KeyChange => ({
+  const suspension = ({ suspendedUntil, unappliedSince = UNREAD }: KeyRecord): KeyChange => ({
     // Another suspension can only extend the current one.
     suspendedUntil: Math.max(until, suspendedUntil),
     suspendedByAdmin: true,

@@ -1,4 +1,4 @@
-import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
+import { workingTokens } from '../../../shared/key-registry/record-changes.ts';
 import { idOf, type KeyRecord, NEVER, tokenName, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';

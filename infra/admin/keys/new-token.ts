@@ -1,6 +1,6 @@
-import type { KeyChange } from '../../../shared/key-registry/key-table.ts';
 import {
-  hasRemainingQuota,
+  type KeyChange,
+  mayAddToken,
   MAX_TOKENS,
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
@@ -8,7 +8,7 @@ import {
   tokensLabeled,
   withShown,
   withToken,
-} from '../../../shared/key-registry/key-tokens.ts';
+} from '../../../shared/key-registry/record-changes.ts';
 import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
@@ -98,7 +98,7 @@ export async function addToken(target: Target, key: string, order: TokenAddition
       throw new AdminError(
         `The key ${idOf(now)} already has a token ${label}. Choose another label, or rotate that token.`,
       );
-    if (!pending && !hasRemainingQuota(now, Date.now()))
+    if (!pending && !mayAddToken(now, Date.now()))
       throw new AdminError(`The key ${idOf(now)} has ${MAX_TOKENS} tokens, the maximum. Revoke one first.`);
     return addition(now, token, order);
   });

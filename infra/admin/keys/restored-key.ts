@@ -1,5 +1,5 @@
 import type { ChangeEntry } from '../../../shared/key-registry/key-history.ts';
-import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
+import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import { NEVER } from '../../../shared/keys/key-record.ts';
 import type { Item } from '../../write-items.ts';
@@ -11,7 +11,7 @@ export function restoredKey(item: Item, isOpen: boolean): Item | undefined {
   const suspended = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
   // Higher than every revision since the copy, which the history may have.
   const now = Date.now();
-  const restored = { ...item, keyId: undefined, unappliedSince: LOOK_FIRST, revision: now, changedAt: now };
+  const restored = { ...item, keyId: undefined, unappliedSince: UNREAD, revision: now, changedAt: now };
   return isOpen ? restored : { ...restored, ...suspended };
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { editKey, type KeyEdit } from '../../../infra/admin/keys/key-changes.ts';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/target.ts';
-import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
+import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
@@ -217,7 +217,7 @@ describe('What an admin has just done in the AWS console', () => {
   });
 
   test('to a key that came back with an older copy is taken over where it is moved', async () => {
-    const record = aKey({ keyId: undefined, unappliedSince: LOOK_FIRST });
+    const record = aKey({ keyId: undefined, unappliedSince: UNREAD });
     await target.keyTable.add(record);
     records.putApiKey(anApiKey({ id: 'subject', name: 'renamed', value: record.recordId }));
     records.putOnPlan('business', 'subject');

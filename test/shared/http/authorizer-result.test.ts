@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { errorCatalog } from '../../../shared/contract/errors.ts';
 import { allow, challenges, deny, contextOf, noLimitContext } from '../../../shared/http/authorizer-result.ts';
 import { readAuthorizerContext, refusalOf } from '../../../shared/http/request.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
+import { tokenEntry } from '../../../shared/key-registry/record-changes.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';

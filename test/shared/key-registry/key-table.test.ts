@@ -1,9 +1,9 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { documentClient } from '../../../shared/dynamodb.ts';
-import { describeChange } from '../../../shared/key-registry/describe-change.ts';
-import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
-import { type KeyChange, KeyTable, revocation } from '../../../shared/key-registry/key-table.ts';
+import { describeChange, KeyHistory } from '../../../shared/key-registry/key-history.ts';
+import { KeyTable } from '../../../shared/key-registry/key-table.ts';
+import { type KeyChange, revocation } from '../../../shared/key-registry/record-changes.ts';
 import { idOf, type KeyRecord, keyRecordSchema, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -44,13 +44,13 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
 
   const read = ({ recordId }: KeyRecord) => table.get(recordId);
 
-  test('add puts a key that is not there, at revision 1, without what is undefined', async () => {
-    const key = aKey({ keyId: undefined, expiresAtMs: undefined, unappliedSince: 7 });
+  test('add puts a new key, without undefined attributes, and never replaces one', async () => {
+    const key = aKey({ keyId: undefined, expiresAtMs: undefined, unappliedSince: 7, revision: 1 });
 
     expect(await read(key)).toBeUndefined();
     expect(await table.add(key)).toMatchObject({ revision: 1 });
     const { keyId: _keyId, expiresAtMs: _expiresAtMs, ...defined } = key;
-    expect(await read(key)).toStrictEqual({ ...defined, revision: 1 });
+    expect(await read(key)).toStrictEqual(defined);
     expect(await table.add({ ...aKey(), recordId: key.recordId })).toBeUndefined();
   });
 

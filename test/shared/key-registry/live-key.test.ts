@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CustomerPlan } from '../../../shared/key-registry/customer-plan.ts';
+import type { CustomerPlan } from '../../../shared/key-registry/gateway.ts';
 import {
   liveKey,
   readGatewayState,

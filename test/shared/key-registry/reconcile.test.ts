@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GatewayFields, revocation } from '../../../shared/key-registry/key-table.ts';
+import { type GatewayFields, revocation } from '../../../shared/key-registry/record-changes.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import { openingProblem, reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
-import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
+import { tokenEntry, newRecord } from '../../../shared/key-registry/record-changes.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { unusedCounters } from '../../../shared/key-registry/key-table.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { did, KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
@@ -64,10 +63,9 @@ test('A key made in the console has the limits of its plan and one token, and ha
 
   expect(report).toEqual(did({ added: [keyId] }));
   const { recordId, hash } = parsed(value);
-  const identity = { recordId, keyId, name: 'acme', plan: 'business', ...plans.business.limits };
-  const tokens = tokenEntry(value, {}, createdAt);
-  const state = { enabled: true, createdAt, tokens, ...INTERIM, revision: 1, changedAt: NOW, revoked: false };
-  expect(await registry.keys()).toEqual([{ ...identity, ...state, ...unusedCounters }]);
+  const identity = { recordId, keyId, name: 'acme', plan: 'business', ...plans.business.limits } as const;
+  const state = { enabled: true, createdAt, tokens: tokenEntry(value, {}, createdAt), ...INTERIM, changedAt: NOW };
+  expect(await registry.keys()).toEqual([newRecord({ ...identity, ...state })]);
   expect(await registry.historyOf({ recordId })).toMatchObject([{ who: 'ann', reason: 'created in API Gateway' }]);
   expect(await registry.verdict(parsed(value))).toBe('admitted');
   expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
@@ -260,6 +258,17 @@ describe('Many keys that seem to be gone', () => {
     const problems = [expect.stringMatching(/^11 of 11 active keys .* keys sync --force/)];
     expect(await registry.did()).toEqual(did({ problems }));
     expect((await registry.sync({ force: true })).closed.toSorted()).toEqual(ids.slice(10).toSorted());
+  });
+
+  test.each([
+    [30, 0],
+    [300, 11],
+  ])('11 of %i are closed only if that is at most 5 %% of all', async (all, closed) => {
+    const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
+    await registry.sync();
+    for (const id of ids.slice(0, 11)) registry.records.deleteApiKey(id);
+
+    expect((await registry.sync()).closed).toHaveLength(closed);
   });
 
   test('as a plan of the catalog is missing stay as they are, even by the word of an admin', async () => {

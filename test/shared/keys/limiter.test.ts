@@ -9,7 +9,7 @@ import {
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
   withEnd,
-} from '../../../shared/key-registry/key-tokens.ts';
+} from '../../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { clientOver } from '../../model/virtual-table.ts';

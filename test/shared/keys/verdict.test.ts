@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
+import { withEnd } from '../../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,

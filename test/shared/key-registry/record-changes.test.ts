@@ -8,7 +8,7 @@ import {
   withShown,
   withToken,
   workingTokens,
-} from '../../../shared/key-registry/key-tokens.ts';
+} from '../../../shared/key-registry/record-changes.ts';
 import { NEVER } from '../../../shared/keys/key-record.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 

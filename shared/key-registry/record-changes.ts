@@ -1,5 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
+
+// Changes of a key's record as pure functions. Each becomes one conditional write.
+
+/** The part of a record that API Gateway also has. */
+export type GatewayFields = Pick<
+  KeyRecord,
+  'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
+>;
+
+/** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
+export type KeyChange = Readonly<
+  Partial<
+    Omit<
+      KeyRecord,
+      'recordId' | 'createdAt' | 'changedAt' | 'revision' | 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused'
+    >
+  >
+> & { readonly minuteRefused?: 0 };
+
+/** The state of a new key. */
+const initialState = {
+  revision: 1,
+  revoked: false,
+  interimUntil: 0,
+  currentMinute: 0,
+  minuteUsed: 0,
+  dayUsed: 0,
+  minuteRefused: 0,
+  suspendedUntil: 0,
+  suspendedByAdmin: false,
+} as const satisfies Partial<KeyRecord>;
+
+/** The record of a new key. */
+export const newRecord = (fields: Omit<KeyRecord, keyof typeof initialState> & Partial<KeyRecord>): KeyRecord => ({
+  ...initialState,
+  ...fields,
+});
+
+/** The part of a change that differs from a record. */
+export const differences = (record: KeyRecord, change: KeyChange): KeyChange =>
+  Object.fromEntries(Object.entries(change).filter(differsFrom(record)));
+
+export const differsFrom =
+  (record: Readonly<Record<string, unknown>>) =>
+  ([name, value]: [string, unknown]): boolean =>
+    !isDeepStrictEqual(record[name], value);
+
+/** Retention of a revoked key's record, in seconds: prevents a sync with an old read from adding it again. */
+const REVOKED_RETENTION_SECONDS = 30 * 86_400;
+
+/** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */
+export function revocation(now: number) {
+  const purgeAt = Math.floor(now / 1_000) + REVOKED_RETENTION_SECONDS;
+  return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;
+}
 
 /** Max tokens of a key, without rotated ones within their grace. */
 export const MAX_TOKENS = 4;
@@ -12,8 +68,6 @@ export const MAX_LABEL_BYTES = 12;
 
 /** The label of a key's first token. */
 export const MAIN_LABEL = 'main';
-
-// Changes of a key's tokens, as pure functions of its record. Each becomes one conditional write.
 
 export type Tokens = KeyRecord['tokens'];
 
@@ -65,7 +119,7 @@ export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, 
 }
 
 /** Whether a key may have another token with a new label. */
-export function hasRemainingQuota(record: Pick<KeyRecord, 'tokens'>, now: number): boolean {
+export function mayAddToken(record: Pick<KeyRecord, 'tokens'>, now: number): boolean {
   const labels = new Set(workingTokens(record, now).map(({ label }) => label));
   return labels.size < MAX_TOKENS;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { apiKeyArn } from '../../../shared/key-registry/apply.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
-import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway-client.ts';
+import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { ControlPlaneServer } from '../../infra/local/control-plane-calls.ts';
 
 /** Timers and clocks of a machine differ by so much. */
