@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
-import { CachedKey } from '../../../shared/keys/cached-key.ts';
+import { CachedKey } from '../../../shared/keys/limiter.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -20,7 +20,7 @@ function cachedKey(key: KeyRecord | undefined): CachedKey {
 
 /** The cached verdict; none if a write must decide. */
 function verdictOf(memory: CachedKey, now = NOW, token = hash): string | undefined {
-  const verdict = memory.cachedVerdict(token, now);
+  const verdict = memory.denyOrRefuse(token, now);
   return verdict?.kind === 'refused' ? verdict.reason : verdict?.kind;
 }
 
