@@ -19,6 +19,7 @@ export interface WriteOptions {
   readonly now: number;
   /** The deadline to start a write, by this machine's clock. Unix milliseconds. */
   readonly retryUntil: number;
+  readonly retriesThrottled: boolean;
 }
 
 /** Max attempts of a throttled write. With more, a flood with one key would occupy many execution environments. */
@@ -112,7 +113,7 @@ export class CounterStore {
 
   async #updateIf(
     { recordId, hash }: Token,
-    { now, retryUntil }: WriteOptions,
+    { now, retryUntil, retriesThrottled }: WriteOptions,
     { update, condition }: Expressions,
     values: Readonly<Record<string, number>>,
   ): Promise<ConditionalWriteResult> {
@@ -129,7 +130,8 @@ export class CounterStore {
     try {
       // A throttled write was not applied, so a retry counts nothing twice.
       const send = () => this.#client.send(command);
-      const { Attributes } = await retry(send, isThrottled, { maxAttempts: THROTTLED_ATTEMPTS, retryUntil });
+      const maxAttempts = retriesThrottled ? THROTTLED_ATTEMPTS : 1;
+      const { Attributes } = await retry(send, isThrottled, { maxAttempts, retryUntil });
       return { conditionHeld: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -16,7 +16,14 @@ const KEY_CACHE_SIZE = 1_000;
 export const REFUSAL_CACHE_TTL_MS = 1_000;
 
 /**
- * Authenticates and counts requests, exactly: of N concurrent requests with remaining quota L, min(N, L) are admitted.
+ * Throttled writes of a key are not retried if the environment wrote it less than this before, in milliseconds: retries
+ * of a hot key would use up the throughput of its partition, which other keys share.
+ */
+const HOT_KEY_INTERVAL_MS = 20;
+
+/**
+ * Authenticates and counts requests. Never more than the remaining quota L is admitted. Of N concurrent requests
+ * min(N, L) are, except that one whose response from DynamoDB is lost may count twice, or count and throw.
  *
  * Algorithm. A key's item has its state, its tokens and the counters of both windows. One conditional update
  * checks that the token is valid and that quota remains in both windows, and counts. If the condition fails, DynamoDB
@@ -27,14 +34,15 @@ export const REFUSAL_CACHE_TTL_MS = 1_000;
  * minute of a cached key. A key's throughput is the write throughput of its item: about 1,000/s.
  *
  * Cache. Only denials and refusals are served from the cache, for 1 s. Admission always requires a write. Cached
- * refusals count with the next refusal written, unless that is throttled. So a flood over a limit
- * causes almost no writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles
- * a key's writes, no further write is sent for 1 s: a cached refusal is served, else the error is thrown.
+ * refusals count with the next refusal written, unless that is throttled. So a flood over a limit causes almost no
+ * writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles a key's writes, no
+ * further write is sent for 1 s: a cached refusal is served, else the error is thrown.
  *
  * Concurrency. Any number of environments and requests: the condition of one write makes each decision.
  *
  * Errors. Throws the SDK's error if the table is unavailable; the caller must then fail closed. The SDK's client
- * must not retry: a repeated increment would count twice. Retried: throttled writes, stale connections.
+ * must not retry: a repeated increment would count twice. Retried: stale connections, and throttled writes of a key
+ * that the environment did not write in the 20 ms before.
  */
 export class Limiter {
   readonly #counters: CounterStore;
@@ -54,13 +62,16 @@ export class Limiter {
     const key = this.#cachedKey(token.recordId);
     const cached = key.denyOrRefuse(token.hash, now);
     if (cached) return cached;
-    const options = { now, retryUntil: Date.now() + LAST_ATTEMPT_AFTER_MS };
+    const retryUntil = Date.now() + LAST_ATTEMPT_AFTER_MS;
+    const options = { now, retryUntil, retriesThrottled: !key.isHot() };
     try {
       // If the write on the stale connection was applied anyway, the request counts twice, never zero times.
-      return await retry(() => this.#decide(token, key, options), isConnectionGone, { ...options, maxAttempts: 2 });
+      return await retry(() => this.#decide(token, key, options), isConnectionGone, { retryUntil, maxAttempts: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;
+    } finally {
+      key.writesEnded();
     }
   }
 
@@ -101,6 +112,8 @@ export class CachedKey {
   #key: KeyRecord | undefined;
   /** Time of the last write's request, Unix milliseconds. */
   #seenAt: number | undefined;
+  /** When the last request that wrote the key ended, by this machine's clock. Unix milliseconds. */
+  #writtenAt: number | undefined;
   /** Cached refusals that the table does not count yet. */
   #uncounted = 0;
   /** The last write that DynamoDB throttled at every attempt. */
@@ -114,8 +127,8 @@ export class CachedKey {
    * @throws the error of a write that was throttled within the last second
    */
   denyOrRefuse(hash: string, now: number): Verdict | undefined {
-    const throttled = isRecent(this.#throttled?.at, now) ? this.#throttled : undefined;
-    const step = isRecent(this.#seenAt, now) ? nextStep(this.#key, hash, now) : undefined;
+    const throttled = isWithin(REFUSAL_CACHE_TTL_MS, this.#throttled?.at, now) ? this.#throttled : undefined;
+    const step = isWithin(REFUSAL_CACHE_TTL_MS, this.#seenAt, now) ? nextStep(this.#key, hash, now) : undefined;
     if (step && !('window' in step)) return step;
     if (this.#key && step?.kind === 'countRefused') {
       const { minuteRefused, perMinute } = this.#key;
@@ -133,6 +146,16 @@ export class CachedKey {
   /** Records that DynamoDB throttles the writes of this key. */
   throttled(error: unknown, now: number): void {
     this.#throttled = { at: now, error };
+  }
+
+  /** Records that a request has made its last write of this key, throttled or not. */
+  writesEnded(): void {
+    this.#writtenAt = Date.now();
+  }
+
+  /** Whether this environment wrote the key so recently that a throttled write must not be retried. */
+  isHot(): boolean {
+    return isWithin(HOT_KEY_INTERVAL_MS, this.#writtenAt, Date.now());
   }
 
   /** The first write to attempt. If the cached minute is stale, the condition fails and returns the current item. */
@@ -158,5 +181,5 @@ export class CachedKey {
   }
 }
 
-const isRecent = (time: number | undefined, now: number): boolean =>
-  time !== undefined && Math.abs(now - time) < REFUSAL_CACHE_TTL_MS;
+const isWithin = (milliseconds: number, time: number | undefined, now: number): boolean =>
+  time !== undefined && Math.abs(now - time) < milliseconds;
