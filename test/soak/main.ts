@@ -53,7 +53,7 @@ try {
   process.exit(1);
 }
 
-/** Runs this command with planted faults, each in a process with modules of its own. @throws Error if one is overlooked */
+/** Runs this command once for each planted fault, in a process with modules of its own. @throws Error if overlooked */
 async function runPlanted(indexes: readonly number[]): Promise<void> {
   for (const index of indexes) {
     const options = [...process.argv.slice(1), '--planted', String(index)];
