@@ -4,7 +4,7 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
-import { type Limits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
+import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**
@@ -84,7 +84,7 @@ export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
     .digest('hex');
 }
 
-function guardOf(limits: Limits): UsagePlanProps {
+function guardOf(limits: ExactLimits): UsagePlanProps {
   const { rateLimit, burstLimit, quotaPerDay } = usagePlanLimits(limits);
   return { throttle: { rateLimit, burstLimit }, quota: { limit: quotaPerDay, period: Period.DAY } };
 }

@@ -1,5 +1,5 @@
 import { type KeyRecord, NEVER, tokenName } from '../keys/key-record.ts';
-import { type Limits, plans } from '../keys/plans.ts';
+import { type ExactLimits, plans } from '../keys/plans.ts';
 import type { Tokens } from './key-tokens.ts';
 
 /**
@@ -26,7 +26,7 @@ export function describeChange(before: KeyRecord | undefined, after: KeyRecord, 
 const changed = (what: string, before: string, after: string): string[] =>
   before === after ? [] : [`${what} ${before} → ${after}`];
 
-const limitsText = ({ perMinute, perDay }: Limits): string =>
+const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
   `${perMinute.toLocaleString('en')} per minute, ${perDay.toLocaleString('en')} per day`;
 
 const planText = (key: KeyRecord): string =>

@@ -2,7 +2,7 @@ import { usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { newRecord } from '../../../shared/key-registry/key-table.ts';
 import { tokenEntry } from '../../../shared/key-registry/key-tokens.ts';
 import type { Access } from '../../../shared/keys/key-record.ts';
-import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
+import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import type { Target } from '../target.ts';
 import { applyChange } from './change-key.ts';
@@ -11,7 +11,7 @@ import { confirmation, type NewToken, newToken } from './new-token.ts';
 export interface CreateKeyParams {
   readonly name: string;
   readonly plan: PlanId;
-  readonly limits: Limits;
+  readonly limits: ExactLimits;
   /** Access of its first token. */
   readonly access?: Access;
   /** Unix milliseconds. */
