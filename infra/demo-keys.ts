@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { tokenFrom } from '../shared/keys/token.ts';
-import { type Limits, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
+import { type ExactLimits, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../shared/keys/plans.ts';
 
 /** The agreed limits of the demo customer on the Enterprise plan. */
-const ENTERPRISE_DEMO_LIMITS: Limits = { perMinute: MAX_PER_MINUTE, perDay: 10_000_000 };
+const ENTERPRISE_DEMO_LIMITS: ExactLimits = { perMinute: MAX_PER_MINUTE, perDay: 10_000_000 };
 
 /**
  * The demo key of a plan: the same on every machine, so examples in the docs work unchanged, and no file
@@ -19,7 +19,7 @@ export const demoKeys: Readonly<Record<string, string>> = Object.fromEntries(
   planIds.map((plan) => [plan, demoKey(plan)]),
 );
 
-export function limitsOfDemoKey(plan: PlanId): Limits {
+export function limitsOfDemoKey(plan: PlanId): ExactLimits {
   const { limits } = plans[plan];
   return limits === 'agreed' ? ENTERPRISE_DEMO_LIMITS : limits;
 }

@@ -1,4 +1,4 @@
-import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, plans } from '../shared/keys/plans.ts';
+import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, plans } from '../shared/keys/plans.ts';
 
 /** The stages that the pipeline deploys. */
 export const stageNames = ['staging', 'production'] as const;
@@ -65,7 +65,7 @@ export interface StageSettings {
   readonly apiDomain?: Domain;
   readonly pageDomain?: Domain;
   /** Max limits of an Enterprise customer: raise them, and deploy, before a customer gets more. */
-  readonly maxEnterpriseLimits: Limits;
+  readonly maxEnterpriseLimits: ExactLimits;
   /** Dates of deprecation and earliest removal of `GET /pets/{petId}`, in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }

@@ -11,7 +11,7 @@ import { operationIds } from '../shared/contract/routes.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
-import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/cached-key.ts';
+import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/limiter.ts';
 import { propertiesOf, readableStage } from './support/service-template.ts';
 
 const production = readableStage('production');

@@ -3,7 +3,7 @@ import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { NEVER } from '../../shared/keys/key-record.ts';
-import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { mayHaveToken } from '../../shared/keys/token.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
 import { AdminError } from './admin-error.ts';
@@ -181,9 +181,9 @@ function isDuration(text: string): text is StringValue {
  */
 export function limitsOn(
   plan: PlanId,
-  { perMinute, perDay }: { readonly [Name in keyof Limits]?: number | undefined },
+  { perMinute, perDay }: { readonly [Name in keyof ExactLimits]?: number | undefined },
   stage?: AnyStageName,
-): Limits {
+): ExactLimits {
   const cataloged = plans[plan].limits;
   if (cataloged !== 'agreed') {
     if (perMinute === undefined && perDay === undefined) return cataloged;

@@ -1,4 +1,4 @@
-import type { Limits } from '../../shared/keys/plans.ts';
+import type { ExactLimits } from '../../shared/keys/plans.ts';
 
 /** Control characters, line and column separators, and bidirectional overrides. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
@@ -25,7 +25,7 @@ export const counted = (count: number, one: string, several = `${one}s`): string
   `${formatNumber(count)} ${count === 1 ? one : several}`;
 
 /** `60 requests per minute, 1,000 per day`. */
-export const limitsText = ({ perMinute, perDay }: Limits): string =>
+export const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
   `${formatNumber(perMinute)} requests per minute, ${formatNumber(perDay)} per day`;
 
 /** `2026-11-21 12:30 UTC`. */

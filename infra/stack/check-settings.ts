@@ -1,11 +1,11 @@
-import { type Limits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
+import { type ExactLimits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
 import type { StageSettings } from '../stages.ts';
 
 /** Max UTC minutes that overlap five minutes. */
 const MINUTES_TOUCHED = 6;
 
 /** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
-export function maxPerCustomer(maxEnterpriseLimits: Limits): number {
+export function maxPerCustomer(maxEnterpriseLimits: ExactLimits): number {
   const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
   return MINUTES_TOUCHED * Math.max(...[...limits, maxEnterpriseLimits].map(({ perMinute }) => perMinute));
 }

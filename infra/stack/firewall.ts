@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import type { Limits } from '../../shared/keys/plans.ts';
+import type { ExactLimits } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { maxPerCustomer } from './check-settings.ts';
@@ -12,7 +12,7 @@ export interface FirewallProps extends FirewallSettings {
   readonly stage: Stage;
   readonly logRetentionDays: LogRetentionDays;
   /** Max rate of the largest Enterprise customer. */
-  readonly maxEnterpriseLimits: Limits;
+  readonly maxEnterpriseLimits: ExactLimits;
 }
 
 /** Default number of customers at their limits that may share an IP address. */

@@ -3,7 +3,7 @@ import { Names, Stack, Tags } from 'aws-cdk-lib';
 import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway.ts';
-import { type Limits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
+import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
 /**
@@ -83,7 +83,7 @@ export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
     .digest('hex');
 }
 
-function guardOf(limits: Limits): UsagePlanProps {
+function guardOf(limits: ExactLimits): UsagePlanProps {
   const { rateLimit, burstLimit, quotaPerDay } = usagePlanLimits(limits);
   return { throttle: { rateLimit, burstLimit }, quota: { limit: quotaPerDay, period: Period.DAY } };
 }

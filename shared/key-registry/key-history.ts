@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/
 import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
 import { type KeyRecord, NEVER, tokenName } from '../keys/key-record.ts';
-import { type Limits, plans } from '../keys/plans.ts';
+import { type ExactLimits, plans } from '../keys/plans.ts';
 import { withoutTokens } from '../keys/token.ts';
 import type { KeyChange, Tokens } from './record-changes.ts';
 
@@ -141,7 +141,7 @@ export function describeChange(before: KeyRecord | undefined, after: KeyRecord, 
 const changed = (what: string, before: string, after: string): string[] =>
   before === after ? [] : [`${what} ${before} → ${after}`];
 
-const limitsText = ({ perMinute, perDay }: Limits): string =>
+const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
   `${perMinute.toLocaleString('en')} per minute, ${perDay.toLocaleString('en')} per day`;
 
 const planText = (key: KeyRecord): string =>

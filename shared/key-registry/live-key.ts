@@ -6,7 +6,7 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import { type Limits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
+import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import {
   type CustomerPlan,
@@ -137,7 +137,7 @@ function read(
 }
 
 /** The limits in the tags of a key, or their problem. */
-function agreedLimits(tags: LiveKey['tags']): Limits | string {
+function agreedLimits(tags: LiveKey['tags']): ExactLimits | string {
   const texts = [tags[gatewayTags.perMinute], tags[gatewayTags.perDay]];
   if (texts.every((text) => text === undefined)) return 'is on the Enterprise plan without agreed limits: tag it';
   const [perMinute, perDay] = texts.map((text) => (/^[1-9]\d{0,11}$/.test(text ?? '') ? Number(text) : undefined));

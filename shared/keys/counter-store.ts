@@ -5,15 +5,22 @@ import { isThrottled, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
-import { type CountedIn, type RefusalStep, SUSPENSION_MS } from './verdict.ts';
+import { type CountedIn, type CountingStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
 
-/** Whether the condition held, and the key: after the write, or unchanged if it did not. */
+/** The key: after the write, or unchanged if the condition did not hold. */
 export type ConditionalWriteResult =
-  { readonly done: true; readonly key: KeyRecord } | { readonly done: false; readonly key: KeyRecord | undefined };
+  | { readonly conditionHeld: true; readonly key: KeyRecord }
+  | { readonly conditionHeld: false; readonly key: KeyRecord | undefined };
 
-/** When API Gateway received a request, and the deadline to start its writes, by this machine's clock. Unix ms. */
-export type RequestTimes = Readonly<Record<'now' | 'retryUntil', number>>;
+/** What the writes of a request go by. */
+export interface WriteOptions {
+  /** When API Gateway received the request, Unix milliseconds. */
+  readonly now: number;
+  /** The deadline to start a write, by this machine's clock. Unix milliseconds. */
+  readonly retryUntil: number;
+  readonly retriesThrottled: boolean;
+}
 
 /** Max attempts of a throttled write. With more, a flood with one key would occupy many execution environments. */
 const THROTTLED_ATTEMPTS = 3;
@@ -74,42 +81,39 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /** Counts an admitted request, if quota remains. */
-  countAdmitted(token: Token, window: CountedIn, times: RequestTimes): Promise<ConditionalWriteResult> {
-    return this.#updateIf(token, times, ADMITTED[window.starts ?? 'none'], { ...valuesOf(window), ':one': 1 });
-  }
-
-  /** Counts refused requests, if the quota is exhausted. @param revision of the key when they were refused */
-  countRefused(
-    token: Token,
-    { window, revision }: RefusalStep,
-    count: number,
-    times: RequestTimes,
-  ): Promise<ConditionalWriteResult> {
-    const values = { ...valuesOf(window), ':refused': count, ':revision': revision };
-    return this.#updateIf(token, times, REFUSED[window.starts ?? 'none'], values);
+  /**
+   * Counts an admitted request if quota remains, or refused ones if it is exhausted.
+   *
+   * @param refused their number, if the step counts refused requests
+   */
+  count(token: Token, step: CountingStep, refused: number, options: WriteOptions): Promise<ConditionalWriteResult> {
+    const values = valuesOf(step.window);
+    if (step.kind === 'countAdmitted')
+      return this.#updateIf(token, options, ADMITTED[step.window.starts ?? 'none'], { ...values, ':one': 1 });
+    const refusals = { ':refused': refused, ':revision': step.revision };
+    return this.#updateIf(token, options, REFUSED[step.window.starts ?? 'none'], { ...values, ...refusals });
   }
 
   /** Suspends a key whose refused requests of the minute reached its per-minute limit. */
-  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, times: RequestTimes): Promise<KeyRecord> {
-    const { now, retryUntil } = times;
+  async suspendIfRefusedTooOften(token: Token, key: KeyRecord, options: WriteOptions): Promise<KeyRecord> {
     // Past the deadline for another write: the next refusal suspends the key.
-    if (key.minuteRefused < key.perMinute || Date.now() > retryUntil) return key;
-    const values = { ':minute': key.currentMinute, ':until': now + SUSPENSION_MS };
-    const write = await this.#updateIf(token, times, SUSPENDED, values).catch((error: unknown) => {
-      if (!isThrottled(error)) throw error;
+    if (key.minuteRefused < key.perMinute || Date.now() > options.retryUntil) return key;
+    const values = { ':minute': key.currentMinute, ':until': options.now + SUSPENSION_MS };
+    try {
+      const { key: latest } = await this.#updateIf(token, options, SUSPENDED, values);
+      // This write has suspended the key, or that of another request has.
+      const isSuspended = latest && latest.suspendedUntil > options.now && latest.suspendedUntil < NEVER;
+      return isSuspended ? latest : key;
+    } catch (error) {
       // This refusal is counted; the next one suspends the key.
-      return { done: true, key } as const;
-    });
-    if (write.done) return write.key;
-    // Another request may have suspended it already. If not, return the counted refusal.
-    const { suspendedUntil = 0 } = write.key ?? {};
-    return write.key && suspendedUntil > now && suspendedUntil < NEVER ? write.key : key;
+      if (isThrottled(error)) return key;
+      throw error;
+    }
   }
 
   async #updateIf(
     { recordId, hash }: Token,
-    { now, retryUntil }: RequestTimes,
+    { now, retryUntil, retriesThrottled }: WriteOptions,
     { update, condition }: Expressions,
     values: Readonly<Record<string, number>>,
   ): Promise<ConditionalWriteResult> {
@@ -126,12 +130,13 @@ export class CounterStore {
     try {
       // A throttled write was not applied, so a retry counts nothing twice.
       const send = () => this.#client.send(command);
-      const { Attributes } = await retry(send, isThrottled, { maxAttempts: THROTTLED_ATTEMPTS, retryUntil });
-      return { done: true, key: parseKeyRecord(Attributes, this.#tableName) };
+      const maxAttempts = retriesThrottled ? THROTTLED_ATTEMPTS : 1;
+      const { Attributes } = await retry(send, isThrottled, { maxAttempts, retryUntil });
+      return { conditionHeld: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       const found = error.Item && unmarshall(error.Item, { ...exactNumbers });
-      return { done: false, key: found && parseKeyRecord(found, this.#tableName) };
+      return { conditionHeld: false, key: found && parseKeyRecord(found, this.#tableName) };
     }
   }
 }

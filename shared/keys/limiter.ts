@@ -1,9 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone, isThrottled, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
-import { CounterStore, type RequestTimes, type ConditionalWriteResult } from './counter-store.ts';
-import { CachedKey } from './cached-key.ts';
+import { CounterStore, type WriteOptions } from './counter-store.ts';
+import type { KeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
-import { type CountingStep, nextStep, limitRefusal, type Verdict } from './verdict.ts';
+import { type CountingStep, countingStep, limitRefusal, nextStep, validToken, type Verdict } from './verdict.ts';
+import { type Minute, minuteOf } from './window.ts';
 
 /** A lost race means that another request of the key succeeded, so a few rounds suffice. */
 const MAX_ROUNDS = 16;
@@ -11,8 +12,18 @@ const MAX_ROUNDS = 16;
 /** LRU cache size, in keys, per execution environment. */
 const KEY_CACHE_SIZE = 1_000;
 
+/** How long an execution environment caches a refusal, in milliseconds of request time. */
+export const REFUSAL_CACHE_TTL_MS = 1_000;
+
 /**
- * Authenticates and counts requests, exactly: of N concurrent requests with remaining quota L, min(N, L) are admitted.
+ * Throttled writes of a key are not retried if the environment wrote it less than this before, in milliseconds: retries
+ * of a hot key would use up the throughput of its partition, which other keys share.
+ */
+const HOT_KEY_INTERVAL_MS = 20;
+
+/**
+ * Authenticates and counts requests. Never more than the remaining quota L is admitted. Of N concurrent requests
+ * min(N, L) are, except that one whose response from DynamoDB is lost may count twice, or count and throw.
  *
  * Algorithm. A key's item has its state, its tokens and the counters of both windows. One conditional update
  * checks that the token is valid and that quota remains in both windows, and counts. If the condition fails, DynamoDB
@@ -23,14 +34,15 @@ const KEY_CACHE_SIZE = 1_000;
  * minute of a cached key. A key's throughput is the write throughput of its item: about 1,000/s.
  *
  * Cache. Only denials and refusals are served from the cache, for 1 s. Admission always requires a write. Cached
- * refusals (`CachedKey`) count with the next refusal written, unless that is throttled. So a flood over a limit
- * causes almost no writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles
- * a key's writes, no further write is sent for 1 s: a cached refusal is served, else the error is thrown.
+ * refusals count with the next refusal written, unless that is throttled. So a flood over a limit causes almost no
+ * writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles a key's writes, no
+ * further write is sent for 1 s: a cached refusal is served, else the error is thrown.
  *
  * Concurrency. Any number of environments and requests: the condition of one write makes each decision.
  *
  * Errors. Throws the SDK's error if the table is unavailable; the caller must then fail closed. The SDK's client
- * must not retry: a repeated increment would count twice. Retried: throttled writes, stale connections.
+ * must not retry: a repeated increment would count twice. Retried: stale connections, and throttled writes of a key
+ * that the environment did not write in the 20 ms before.
  */
 export class Limiter {
   readonly #counters: CounterStore;
@@ -48,40 +60,39 @@ export class Limiter {
    */
   async admit(token: Token, now: number): Promise<Verdict> {
     const key = this.#cachedKey(token.recordId);
-    const cached = key.cachedVerdict(token.hash, now);
+    const cached = key.denyOrRefuse(token.hash, now);
     if (cached) return cached;
-    const times = { now, retryUntil: Date.now() + LAST_ATTEMPT_AFTER_MS };
+    const retryUntil = Date.now() + LAST_ATTEMPT_AFTER_MS;
+    const options = { now, retryUntil, retriesThrottled: !key.isHot() };
     try {
       // If the write on the stale connection was applied anyway, the request counts twice, never zero times.
-      return await retry(() => this.#decide(token, key, times), isConnectionGone, { ...times, maxAttempts: 2 });
+      return await retry(() => this.#decide(token, key, options), isConnectionGone, { retryUntil, maxAttempts: 2 });
     } catch (error) {
       if (isThrottled(error)) key.throttled(error, now);
       throw error;
+    } finally {
+      key.writesEnded();
     }
   }
 
-  async #decide(token: Token, key: CachedKey, times: RequestTimes): Promise<Verdict> {
-    const { now, retryUntil } = times;
+  async #decide(token: Token, key: CachedKey, options: WriteOptions): Promise<Verdict> {
+    const { now, retryUntil } = options;
     let step = key.firstStep(token.hash, now);
     for (let round = 0; round < MAX_ROUNDS && Date.now() <= retryUntil; round++) {
-      const write = await this.#count(token, key, step, times);
+      const refused = step.kind === 'countRefused' ? key.takeRefusals(step.window.minute) : 0;
+      const write = await this.#counters.count(token, step, refused, options);
       key.update(write.key, now);
-      if (write.done) {
+      if (write.conditionHeld) {
         if (step.kind === 'countAdmitted') return { kind: 'admitted', key: write.key };
-        const refused = await this.#counters.suspendIfRefusedTooOften(token, write.key, times);
-        key.update(refused, now);
-        return limitRefusal(refused, now);
+        const latest = await this.#counters.suspendIfRefusedTooOften(token, write.key, options);
+        key.update(latest, now);
+        return limitRefusal(latest, now);
       }
       const next = nextStep(write.key, token.hash, now);
       if (!('window' in next)) return next;
       step = next;
     }
     throw new Error('No verdict before the deadline or write limit for one key');
-  }
-
-  #count(token: Token, key: CachedKey, step: CountingStep, times: RequestTimes): Promise<ConditionalWriteResult> {
-    if (step.kind === 'countAdmitted') return this.#counters.countAdmitted(token, step.window, times);
-    return this.#counters.countRefused(token, step, key.takeRefusals(step.window.minute), times);
   }
 
   /** Marks a key as most recently used, and evicts the least recently used one beyond the cache size. */
@@ -94,3 +105,81 @@ export class Limiter {
     return key;
   }
 }
+
+/** One key in the cache of an execution environment. */
+export class CachedKey {
+  /** The item after the last write; undefined if there is none. */
+  #key: KeyRecord | undefined;
+  /** Time of the last write's request, Unix milliseconds. */
+  #seenAt: number | undefined;
+  /** When the last request that wrote the key ended, by this machine's clock. Unix milliseconds. */
+  #writtenAt: number | undefined;
+  /** Cached refusals that the table does not count yet. */
+  #uncounted = 0;
+  /** The last write that DynamoDB throttled at every attempt. */
+  #throttled: { readonly at: number; readonly error: unknown } | undefined;
+
+  /**
+   * Denies or refuses a request from the cache; undefined if a write must decide. A refusal counts with the next one
+   * that is written.
+   *
+   * @param now time of the request, Unix milliseconds
+   * @throws the error of a write that was throttled within the last second
+   */
+  denyOrRefuse(hash: string, now: number): Verdict | undefined {
+    const throttled = isWithin(REFUSAL_CACHE_TTL_MS, this.#throttled?.at, now) ? this.#throttled : undefined;
+    const step = isWithin(REFUSAL_CACHE_TTL_MS, this.#seenAt, now) ? nextStep(this.#key, hash, now) : undefined;
+    if (step && !('window' in step)) return step;
+    if (this.#key && step?.kind === 'countRefused') {
+      const { minuteRefused, perMinute } = this.#key;
+      // Cached only if throttled: a minute's first refusal, and the one that suspends the key.
+      const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
+      if (throttled || !isWritten) {
+        this.#uncounted += 1;
+        return limitRefusal(this.#key, now);
+      }
+    }
+    if (throttled) throw throttled.error;
+    return undefined;
+  }
+
+  /** Records that DynamoDB throttles the writes of this key. */
+  throttled(error: unknown, now: number): void {
+    this.#throttled = { at: now, error };
+  }
+
+  /** Records that a request has made its last write of this key, throttled or not. */
+  writesEnded(): void {
+    this.#writtenAt = Date.now();
+  }
+
+  /** Whether this environment wrote the key so recently that a throttled write must not be retried. */
+  isHot(): boolean {
+    return isWithin(HOT_KEY_INTERVAL_MS, this.#writtenAt, Date.now());
+  }
+
+  /** The first write to attempt. If the cached minute is stale, the condition fails and returns the current item. */
+  firstStep(hash: string, now: number): CountingStep {
+    if (this.#key && validToken(this.#key, hash, now)) return countingStep(this.#key, now);
+    return { kind: 'countAdmitted', window: { minute: minuteOf(now) } };
+  }
+
+  /** Number of refusals to add to the counter: this one and the cached ones of its minute. Resets the cached ones. */
+  takeRefusals(minute: Minute): number {
+    const uncounted = this.#key?.currentMinute === minute ? this.#uncounted : 0;
+    this.#uncounted = 0;
+    return 1 + uncounted;
+  }
+
+  /** Stores the item that a write returned. @param now time of the request, Unix milliseconds */
+  update(key: KeyRecord | undefined, now: number): void {
+    const isSameMinute = key?.currentMinute === this.#key?.currentMinute;
+    // The key may have been resumed: earlier refusals must not suspend it again.
+    if (!isSameMinute || key?.revision !== this.#key?.revision) this.#uncounted = 0;
+    this.#key = key;
+    this.#seenAt = now;
+  }
+}
+
+const isWithin = (milliseconds: number, time: number | undefined, now: number): boolean =>
+  time !== undefined && Math.abs(now - time) < milliseconds;

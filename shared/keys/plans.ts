@@ -1,5 +1,5 @@
 /** Max requests of a key per UTC minute and per UTC day. */
-export interface Limits {
+export interface ExactLimits {
   readonly perMinute: number;
   readonly perDay: number;
 }
@@ -7,7 +7,7 @@ export interface Limits {
 export interface Plan {
   readonly title: string;
   /** `agreed`: each key on the plan has individual limits, agreed with its customer. */
-  readonly limits: Limits | 'agreed';
+  readonly limits: ExactLimits | 'agreed';
 }
 
 /** The catalog of plans. Everything that depends on a plan or its limits is derived from it. */
@@ -38,6 +38,6 @@ export interface UsagePlanLimits {
  * end of one window and the start of the next, and a refill of at least perMinute / 60 per second keeps up.
  * The daily quota has an additional minute's quota, as a request counted before midnight may be metered after it.
  */
-export function usagePlanLimits({ perMinute, perDay }: Limits): UsagePlanLimits {
+export function usagePlanLimits({ perMinute, perDay }: ExactLimits): UsagePlanLimits {
   return { rateLimit: Math.ceil(perMinute / 60), burstLimit: 2 * perMinute, quotaPerDay: perDay + perMinute };
 }

@@ -17,29 +17,44 @@ interface Attack {
   readonly good: Sender;
   /** Whether all keys share what one partition takes. DynamoDB gives an item that stays hot its own partition. */
   readonly isOnePartition: boolean;
+  /** Whether the attacker's requests are admitted, each by a write, as far as its item takes them. */
+  readonly isAdmitted?: boolean;
 }
 
 const sending = (perSecond: number, tokens: readonly Token[]): Sender => ({ tokens, perSecond });
 
 /** One key is sent as often as the firewall lets one address send, beside the keys of other customers. */
-function besideOthers(what: string, attacked: KeyRecord, isOnePartition = true, isKnown = true): Attack {
+function besideOthers(what: string, attacked: KeyRecord, isKnown = true): Attack {
   const good = Array.from({ length: 20 }, () => aKey({ perMinute: 1_000, perDay: 100_000 }));
   return {
     what: `1,200 requests per second with one ${what}`,
     keys: isKnown ? [attacked, ...good] : good,
     attacker: sending(1_200, [tokenOf(attacked)]),
     good: sending(20, good.map(tokenOf)),
-    isOnePartition,
+    isOnePartition: true,
   };
 }
 
+const largestKey = (): KeyRecord => aKey({ perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY, currentMinute: MINUTE });
+
 /** A valid key is sent more often than the write throughput of its item, within its limit. */
-const throttledKey = (place: string, isOnePartition: boolean): Attack =>
-  besideOthers(
-    `throttled valid key, ${place} partition`,
-    aKey({ perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY, currentMinute: MINUTE }),
-    isOnePartition,
-  );
+const throttledKey = (place: string, isOnePartition: boolean): Attack => ({
+  ...besideOthers(`throttled valid key, ${place} partition`, largestKey()),
+  isOnePartition,
+  isAdmitted: true,
+});
+
+/** As many requests with so many keys that each environment retries the throttled writes of all. */
+function throttledKeys(): Attack {
+  const attackers = Array.from({ length: 400 }, largestKey);
+  const attack = throttledKey('shared', true);
+  return {
+    ...attack,
+    what: '1,200 requests per second with 400 valid keys on one partition',
+    keys: [...attack.keys, ...attackers],
+    attacker: sending(1_200, attackers.map(tokenOf)),
+  };
+}
 
 /** A token that has ended floods its key, whose owner goes on with another one. */
 function endedToken(): Attack {
@@ -63,35 +78,59 @@ const exhausted = { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, current
 export async function benchAttacks(size: Size): Promise<Figure[]> {
   const seconds = SECONDS[size];
   const alone = await figuresOf(throttledKey('own', false), seconds);
-  const onPartition = await figuresOf(throttledKey('shared', true), seconds);
-  const figures: Figure[] = [];
+  const slower = await figuresOf(throttledKeys(), seconds);
+  const figures = [...(await figuresOf(throttledKey('shared', true), seconds)), ...(await figuresOfBurst(seconds))];
   // Revoked, disabled and expired keys are cached like the unknown one.
   for (const attack of [
-    besideOthers('unknown key', aKey(), true, false),
+    besideOthers('unknown key', aKey(), false),
     besideOthers('suspended key', aKey(suspended)),
     besideOthers('exhausted key', aKey(exhausted)),
     endedToken(),
   ])
     figures.push(...(await figuresOf(attack, seconds)));
-  const [, , times] = onPartition;
-  return [...compared(alone, 2, times?.value ?? NaN), ...onPartition, ...figures];
+  return [...compared(alone, 2, slower[2]?.value ?? NaN), ...figures];
 }
 
-async function figuresOf({ what, keys, attacker, good, isOnePartition }: Attack, seconds: number): Promise<Figure[]> {
+// More environments than an account has: how many an attack takes is what is measured.
+const settings = { environments: 4_000, writesPerSecond: 1_000 };
+
+async function figuresOf(attack: Attack, seconds: number): Promise<Figure[]> {
+  const { what, keys, attacker, good, isOnePartition, isAdmitted = false } = attack;
   progress(what);
-  // More environments than an account has: how many an attack takes is what is measured.
-  const settings = { environments: 4_000, writesPerSecond: 1_000, isOnePartition, seconds };
-  const without = await serve(keys, [good], settings);
+  const without = await serve(keys, [good], { ...settings, isOnePartition, seconds });
   if (without.served[0]?.admitted !== good.perSecond * seconds)
     throw new Error(`${what}: not all is admitted without it`);
-  const beside = await serve(keys, [good, attacker], settings);
-  const ratio = p99(beside.served[0]?.times ?? []) / p99(without.served[0]?.times ?? []);
-  const moreWrites = (beside.writes - without.writes) / beside.maxBusy / seconds;
-  const ofWrites = `${what}: additional writes per second per environment`;
+  const { served, writes, maxBusy } = await serve(keys, [good, attacker], { ...settings, isOnePartition, seconds });
+  const [others, own] = served;
+  const ratio = p99(others?.times ?? []) / p99(without.served[0].times);
   return [
-    atMost(`${what}: concurrent authorizers`, beside.maxBusy, 50),
-    exactly(`${what}: valid requests not admitted`, good.perSecond * seconds - (beside.served[0]?.admitted ?? 0), 0),
+    atMost(`${what}: concurrent authorizers`, maxBusy, 50),
+    exactly(`${what}: valid requests not admitted`, good.perSecond * seconds - (others?.admitted ?? 0), 0),
     atMost(`${what}: p99 of valid requests ÷ without the attack`, ratio, 1.2),
-    isOnePartition ? atMost(ofWrites, moreWrites, 2) : report(ofWrites, moreWrites),
+    isAdmitted
+      ? report(`${what}: its own requests admitted per second`, (own?.admitted ?? NaN) / seconds)
+      : atMost(
+          `${what}: additional writes per second per environment`,
+          (writes - without.writes) / maxBusy / seconds,
+          2,
+        ),
+  ];
+}
+
+/** Another key sends a minute's requests concurrently, each second another one, beside a throttled key. */
+async function figuresOfBurst(seconds: number): Promise<Figure[]> {
+  const { what, keys, attacker } = throttledKey('shared', true);
+  const others = Array.from({ length: seconds }, () => aKey({ perMinute: 60 }));
+  const burst = { ...sending(1, others.map(tokenOf)), concurrent: 60 };
+  const { served } = await serve([...keys, ...others], [attacker, burst], {
+    ...settings,
+    isOnePartition: true,
+    seconds,
+  });
+  const { admitted, unavailable, times } = served[1] ?? { admitted: NaN, unavailable: NaN, times: [] };
+  const ofBurst = `${what}: 60 concurrent requests of another key`;
+  return [
+    exactly(`${ofBurst}, refused or suspended`, times.length - admitted - unavailable, 0),
+    report(`${ofBurst}, 503`, (100 * unavailable) / times.length, ' %'),
   ];
 }

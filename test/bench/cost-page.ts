@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { format as prettify, resolveConfig } from 'prettier';
 import { stages } from '../../infra/stages.ts';
-import { type Limits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { type ExactLimits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { format } from './figure.ts';
 
 function pageAt(name: string) {
@@ -83,7 +83,7 @@ const totalOf = (costs: Readonly<Record<string, number>>): number =>
 const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
 
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging accepts. */
-function limitsOf(plan: PlanId): Limits {
+function limitsOf(plan: PlanId): ExactLimits {
   const { limits } = plans[plan];
   return limits === 'agreed' ? stages.staging.maxEnterpriseLimits : limits;
 }

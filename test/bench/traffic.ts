@@ -13,11 +13,15 @@ export interface Sender {
   /** Its requests come with these in turn. */
   readonly tokens: readonly Token[];
   readonly perSecond: number;
+  /** Requests that it sends concurrently each time, with one token: 1 by default. */
+  readonly concurrent?: number;
 }
 
 /** What became of the requests of one sender. */
 export interface Served {
   admitted: number;
+  /** 503: not counted. */
+  unavailable: number;
   /** Milliseconds to each response. */
   readonly times: number[];
 }
@@ -55,8 +59,8 @@ export async function serve(
   const limiters = Array.from({ length: count }, () => new Limiter(database.client, 'keys'));
   const environments = new Environments(time, random, count);
 
-  const start = ({ tokens, perSecond }: Sender): Served => {
-    const served: Served = { admitted: 0, times: [] };
+  const start = ({ tokens, perSecond, concurrent = 1 }: Sender): Served => {
+    const served: Served = { admitted: 0, unavailable: 0, times: [] };
     const send = (token: Token | undefined): Promise<void> => {
       const sentAt = time.now;
       // Lambda gives a request to the environment used last.
@@ -65,6 +69,7 @@ export async function serve(
         const verdict = await database.as(caller, 'authorizer', admit)?.catch(() => undefined);
         served.times.push(time.now - sentAt);
         if (verdict?.kind === 'admitted') served.admitted += 1;
+        if (!verdict) served.unavailable += 1;
         // What a function does besides asking the table.
         await time.sleep(1 + random.next() * 2);
       });
@@ -72,7 +77,7 @@ export async function serve(
     const sendFrom = (sent: number): void => {
       if (sent >= perSecond * seconds) return;
       time.at(START + (sent * 1_000) / perSecond, () => {
-        void send(tokens[sent % tokens.length]);
+        for (let left = concurrent; left > 0; left--) void send(tokens[sent % tokens.length]);
         sendFrom(sent + 1);
       });
     };

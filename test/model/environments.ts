@@ -8,8 +8,9 @@ export interface Invocation<Result> {
   readonly invokedAt: number;
   /** `Infinity`: never. */
   respondedAt: number;
-  /** Calls of the environment that failed meanwhile. */
+  /** Calls of the environment that failed meanwhile, and those of them whose response was lost. */
   faults: number;
+  lost: number;
   /** `failed`: an error was thrown. */
   outcome: Result | { readonly kind: 'failed'; readonly error: unknown };
 }
@@ -35,7 +36,7 @@ export class Environments {
     this.#count = count;
     this.#free = Array.from({ length: count }, (_, index) => ({
       index,
-      caller: { lastCallAt: time.now, faults: 0 },
+      caller: { lastCallAt: time.now, faults: 0, lost: 0 },
     }));
   }
 
@@ -59,12 +60,13 @@ export class Environments {
     if (!environment) throw new Error('No environment is free');
     this.#maxBusy = Math.max(this.#maxBusy, this.#count - this.#free.length);
     const { index, caller } = environment;
-    const faultsBefore = caller.faults;
+    const before = { ...caller };
     const invocation: Invocation<Result> = {
       environment: index,
       invokedAt: this.#time.now,
       respondedAt: Infinity,
       faults: 0,
+      lost: 0,
       outcome: { kind: 'failed', error: 'no response' },
     };
     try {
@@ -73,7 +75,8 @@ export class Environments {
       invocation.outcome = { kind: 'failed', error };
     }
     invocation.respondedAt = this.#time.now;
-    invocation.faults = caller.faults - faultsBefore;
+    invocation.faults = caller.faults - before.faults;
+    invocation.lost = caller.lost - before.lost;
     this.#free.push(environment);
     this.#waiting.shift()?.();
   }

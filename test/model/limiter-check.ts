@@ -22,6 +22,8 @@ type Faults = Readonly<Record<string, boolean>>;
 /**
  * Answers that the table does not bear out, and writes that it must not have; none where all is well. Each admitted
  * request has one write that counts it, no write takes more than a window has, so no window admits more than its limit.
+ * Only a request whose response from DynamoDB is lost may be counted once more than it is admitted, so a window admits
+ * at most one fewer for each.
  */
 export function violationsOfLimiter({ requests, commits }: LimiterHistory): string[] {
   const versions = commits.map(({ at, writer, before, after }): Version => {
@@ -88,7 +90,7 @@ function isTooEarly({ at, key, before }: Version, own: readonly LimiterRequest[]
       outcome.kind === 'failed' ||
       (outcome.kind === 'refused' && outcome.key.currentMinute === key.currentMinute),
   );
-  return refused.length + earlier.reduce((sum, { faults }) => sum + faults, 0) < key.perMinute;
+  return refused.length + earlier.reduce((sum, { lost }) => sum + lost, 0) < key.perMinute;
 }
 
 function faultsOfResponse(
@@ -97,10 +99,10 @@ function faultsOfResponse(
   versions: readonly Version[],
   own: readonly LimiterRequest[],
 ): Faults {
-  const { outcome, faults } = request;
+  const { outcome, lost } = request;
   const admissions = writes.filter(isAdmission);
   const counted = {
-    'was counted more often': faults === 0 && admissions.length > (outcome.kind === 'admitted' ? 1 : 0),
+    'was counted more often': admissions.length > (outcome.kind === 'admitted' ? 1 : 0) + lost,
   };
   if (outcome.kind === 'failed') return { ...counted, 'had no fault': !hasReason(request, own) };
   if (outcome.kind === 'admitted')

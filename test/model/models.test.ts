@@ -19,7 +19,7 @@ test.each([
   [
     'the model finds faults that are put into the limiter',
     '--model limiter --seeds 600 --broken --every 5',
-    /^(limiter: seed \d+ shows that .*\n){3}$/,
+    /^(limiter: seed \d+ shows that .*\n){5}$/,
   ],
   [
     'pairs of commands, syncs and edits keep the rules, with a stop, a kill, a lost answer and a late call at every call',

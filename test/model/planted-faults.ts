@@ -4,19 +4,39 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Scenario } from './key-explorer.ts';
 
-/** A fault that the explorer must find, and the pair that shows it. */
+/** A fault in the source of the program, which a model must find. */
 export interface PlantedFault {
   readonly fault: string;
   readonly file: string;
   /** A text of the file, and what is put in its place. */
   readonly from: string;
   readonly to: string;
+}
+
+/** One that the explorer must find, and the pair that shows it. */
+interface FaultOfKeys extends PlantedFault {
   readonly pair: Pick<Scenario, 'first' | 'second' | 'fault'>;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
 
-export const plantedFaults: readonly PlantedFault[] = [
+/** A lost response may count its request once more, and nothing else may. */
+export const faultsOfLimiter: readonly PlantedFault[] = [
+  {
+    fault: 'a lost response counts its request twice more',
+    file: 'shared/keys/limiter.ts',
+    from: 'retry(() => this.#decide(token, key, options),',
+    to: 'retry(() => this.#decide(token, key, options).catch(async (error) => { if (isConnectionGone(error)) await this.#decide(token, key, options); throw error; }),',
+  },
+  {
+    fault: 'a throttled write counts once more, without a lost response',
+    file: 'shared/keys/counter-store.ts',
+    from: 'this.#client.send(command);',
+    to: 'this.#client.send(command).catch(async (error) => { if (isThrottled(error)) await this.#client.send(command); throw error; });',
+  },
+];
+
+export const faultsOfKeys: readonly FaultOfKeys[] = [
   {
     fault: 'a resumption does not go by the revision that it read',
     file: 'infra/admin/keys/key-changes.ts',

@@ -40,6 +40,8 @@ export interface Caller {
   lastCallAt: number;
   /** Its calls that failed so far, for other reasons than their own condition. */
   faults: number;
+  /** Those of them whose response was lost: the call was executed, or will be. */
+  lost: number;
 }
 
 interface Settings {
@@ -101,6 +103,7 @@ export class VirtualDynamoDB {
       const answersAt = time.now + this.#latency();
       const isTimedOut = lost?.name === 'TimeoutError' || answersAt > givesUp;
       await time.sleep((isTimedOut ? givesUp : answersAt) - time.now);
+      if ((isTimedOut || lost) && fate !== 'unreached') caller.lost += 1;
       if (isTimedOut) throw timedOut();
       if (lost) throw lost;
       if (response instanceof Error) throw response;

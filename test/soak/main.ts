@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
-import { plant, plantedFaults } from '../model/planted-faults.ts';
+import { faultsOfKeys, plant } from '../model/planted-faults.ts';
 import type { Tamper } from '../model/virtual-table.ts';
 import { type Model, models } from './models.ts';
 
@@ -53,20 +53,19 @@ try {
   process.exit(1);
 }
 
-/** Each planted fault has a process with modules of its own. @throws Error if a rule is broken or a fault overlooked */
-async function runKeys(): Promise<void> {
-  if (values.broken && values.planted === undefined) {
-    for (const index of [...plantedFaults.keys()].filter(isChosen)) {
-      const { stdout } = await promisify(execFile)(process.execPath, [
-        ...process.argv.slice(1),
-        '--planted',
-        String(index),
-      ]);
-      process.stdout.write(stdout);
-    }
-    return;
+/** Runs this command once for each planted fault, in a process with modules of its own. @throws Error if overlooked */
+async function runPlanted(indexes: readonly number[]): Promise<void> {
+  for (const index of indexes) {
+    const options = [...process.argv.slice(1), '--planted', String(index)];
+    const { stdout } = await promisify(execFile)(process.execPath, options);
+    process.stdout.write(stdout);
   }
-  const fault = plantedFaults[Number(values.planted)];
+}
+
+/** @throws Error if a rule is broken or a fault overlooked */
+async function runKeys(): Promise<void> {
+  if (values.broken && values.planted === undefined) return runPlanted([...faultsOfKeys.keys()].filter(isChosen));
+  const fault = faultsOfKeys[Number(values.planted)];
   if (fault) plant(fault);
   const { exploreKeys, firstBroken } = await import('../model/explore-keys.ts');
   if (!fault) return print(`keys: ${await exploreKeys(wholeNumber(values.every))} scenarios`);
@@ -87,15 +86,22 @@ async function runModel(name: string): Promise<void> {
   const first = wholeNumber(values.seed ?? values.first);
   const rounds =
     values.seed === undefined ? wholeNumber(values.seeds ?? String(values.small ? model.small : model.seeds)) : 1;
+  const { broken = {}, planted = [] } = model;
+  const mustFind = async (fault: string, tamper?: Tamper): Promise<void> => {
+    const { seed, violations } = await firstFailure(model, first, rounds, tamper);
+    const [violation] = violations;
+    if (violation === undefined)
+      throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
+    print(`${name}: seed ${seed} shows that ${fault}: ${violation}`);
+  };
+  const fault = planted[Number(values.planted)];
+  if (fault) {
+    plant(fault);
+    return mustFind(fault.fault);
+  }
   if (values.broken) {
-    for (const [fault, tamper] of Object.entries(model.broken ?? {}).filter(isChosen)) {
-      const { seed, violations } = await firstFailure(model, first, rounds, tamper);
-      const [violation] = violations;
-      if (violation === undefined)
-        throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
-      print(`${name}: seed ${seed} shows that ${fault}: ${violation}`);
-    }
-    return;
+    for (const [what, tamper] of Object.entries(broken).filter(isChosen)) await mustFind(what, tamper);
+    return runPlanted([...planted.keys()]);
   }
   const { seed, violations, totals } = await firstFailure(model, first, rounds);
   const replay = `Replay it with npm run soak -- --model ${name} --seed ${seed}`;

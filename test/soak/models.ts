@@ -1,5 +1,4 @@
-import { violationsOfLimiter } from '../model/limiter-check.ts';
-import { runLimiter } from '../model/limiter-schedule.ts';
+import { faultsOfLimiter, type PlantedFault } from '../model/planted-faults.ts';
 import type { Tamper } from '../model/virtual-table.ts';
 import { brokenLimiters } from './broken.ts';
 import { fuzzRound } from './fuzz.ts';
@@ -19,8 +18,9 @@ export interface Model {
   readonly small: number;
   /** Runs one round, and says what was wrong in it, and how often what happened. */
   readonly run: (seed: number, isSmall: boolean, tamper?: Tamper) => Promise<Outcome>;
-  /** Faults that it must find, by what they are. */
+  /** Faults that it must find, by what they are, and those in the source of the program. */
   readonly broken?: Readonly<Record<string, Tamper>>;
+  readonly planted?: readonly PlantedFault[];
 }
 
 export const models: Readonly<Record<string, Model>> = {
@@ -29,7 +29,11 @@ export const models: Readonly<Record<string, Model>> = {
     seeds: 10_000,
     small: 40,
     broken: brokenLimiters,
+    planted: faultsOfLimiter,
     run: async (seed, _, tamper) => {
+      // Loaded once a fault is planted in it.
+      const { runLimiter } = await import('../model/limiter-schedule.ts');
+      const { violationsOfLimiter } = await import('../model/limiter-check.ts');
       const history = await runLimiter(seed, tamper);
       const outcomes = history.requests.map(({ outcome }) =>
         outcome.kind === 'refused' ? outcome.reason : outcome.kind,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyChange } from '../../../shared/key-registry/record-changes.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { REFUSAL_CACHE_TTL_MS } from '../../../shared/keys/cached-key.ts';
+import { REFUSAL_CACHE_TTL_MS } from '../../../shared/keys/limiter.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 

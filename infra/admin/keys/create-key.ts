@@ -1,7 +1,7 @@
 import { usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { newRecord, tokenEntry } from '../../../shared/key-registry/record-changes.ts';
 import type { Access } from '../../../shared/keys/key-record.ts';
-import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
+import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
 import type { Target } from '../target.ts';
 import { applyChange } from './change-key.ts';
@@ -10,7 +10,7 @@ import { confirmation, type NewToken, newToken } from './new-token.ts';
 export interface CreateKeyParams {
   readonly name: string;
   readonly plan: PlanId;
-  readonly limits: Limits;
+  readonly limits: ExactLimits;
   /** Access of its first token. */
   readonly access?: Access;
   /** Unix milliseconds. */

@@ -2,7 +2,7 @@ import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply
 import { differences, type KeyChange, revocation } from '../../../shared/key-registry/record-changes.ts';
 import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
-import type { Limits, PlanId } from '../../../shared/keys/plans.ts';
+import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { changeKey } from './change-key.ts';
@@ -56,7 +56,7 @@ const changedMeanwhile = (id: string): AdminError =>
   );
 
 /** Moves a key to another plan, or changes an Enterprise key's limits. Counters stay; a blocked key stays blocked. */
-export async function moveKey(target: Target, key: string, plan: PlanId, limits: Limits): Promise<KeyView> {
+export async function moveKey(target: Target, key: string, plan: PlanId, limits: ExactLimits): Promise<KeyView> {
   await usagePlanIdOf(target, plan);
   const moved = await changeKey(target, await findKey(target, key), (now, { record, live }) => ({
     plan,

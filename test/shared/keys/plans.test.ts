@@ -1,4 +1,4 @@
-import { type Limits, type UsagePlanLimits, usagePlanLimits } from '../../../shared/keys/plans.ts';
+import { type ExactLimits, type UsagePlanLimits, usagePlanLimits } from '../../../shared/keys/plans.ts';
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
@@ -28,7 +28,7 @@ function arrivals(): fc.Arbitrary<number[]> {
     );
 }
 
-function admittedByMinute(times: readonly number[], { perMinute }: Limits): number[] {
+function admittedByMinute(times: readonly number[], { perMinute }: ExactLimits): number[] {
   const used = new Map<number, number>();
   return times.filter((time) => {
     const minute = Math.floor(time / MINUTE_MS);

@@ -1,6 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
-import { CachedKey } from '../../../shared/keys/cached-key.ts';
+import { CachedKey, Limiter } from '../../../shared/keys/limiter.ts';
+import { clientOver } from '../../model/virtual-table.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
@@ -20,7 +22,7 @@ function cachedKey(key: KeyRecord | undefined): CachedKey {
 
 /** The cached verdict; none if a write must decide. */
 function verdictOf(memory: CachedKey, now = NOW, token = hash): string | undefined {
-  const verdict = memory.cachedVerdict(token, now);
+  const verdict = memory.denyOrRefuse(token, now);
   return verdict?.kind === 'refused' ? verdict.reason : verdict?.kind;
 }
 
@@ -85,7 +87,10 @@ describe('Refusals from memory', () => {
 });
 
 describe('A key whose writes DynamoDB throttles', () => {
-  const busy = new Error('busy');
+  const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
+  const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
+
+  afterEach(() => void jest.restoreAllMocks());
 
   test('is not asked for, for a second', () => {
     const memory = new CachedKey();
@@ -100,5 +105,22 @@ describe('A key whose writes DynamoDB throttles', () => {
     memory.throttled(busy, NOW);
 
     expect(new Set(Array.from({ length: 9 }, () => verdictOf(memory)))).toEqual(new Set(['minute']));
+  });
+
+  test.each<[string, Error[], number, number]>([
+    ['is not attempted again, where it wrote the key less than 20 ms before', [unknown], 19, 1],
+    ['is not attempted again, where that write was throttled, too', [busy, busy, busy], 19, 1],
+    ['is attempted three times, where it wrote the key earlier', [unknown], 20, 3],
+  ])('%s', async (_, before, later, attempts) => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
+    const failures = [...before, busy, busy, busy].values();
+    const client = clientOver(() => Promise.reject(failures.next().value ?? new Error('one call too many')));
+    const limiter = new Limiter(client, 'keys');
+    const token = tokenOf(aKey());
+    await limiter.admit(token, NOW).catch(() => undefined);
+    clock.mockReturnValue(NOW + later);
+
+    await expect(limiter.admit(token, NOW + 1_000)).rejects.toBe(busy);
+    expect([...failures]).toHaveLength(3 - attempts);
   });
 });
