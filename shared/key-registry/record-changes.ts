@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
+import { type KeyRecord, type TokenRecord, NO_EXPIRY } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
 // Changes of a key's record as pure functions. Each becomes one conditional write.
@@ -92,7 +92,7 @@ export const lastCharacters = (token: string): string => token.slice(-4);
 /** The entry of a token in its key's record. @param now Unix milliseconds */
 export function tokenEntry(
   token: string,
-  { access = 'full', label = MAIN_LABEL, until = NEVER, pending = false }: AddTokenParams,
+  { access = 'full', label = MAIN_LABEL, until = NO_EXPIRY, pending = false }: AddTokenParams,
   now: number,
 ): Tokens {
   const entry = { until, access, label, last: lastCharacters(token), since: now };
