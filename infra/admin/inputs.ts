@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/key-tokens.ts';
-import { NEVER } from '../../shared/keys/key-record.ts';
+import { NO_EXPIRY } from '../../shared/keys/key-record.ts';
 import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { mayHaveToken } from '../../shared/keys/token.ts';
 import { type AnyStageName, settingsOf } from '../stages.ts';
@@ -30,7 +30,7 @@ export interface Inputs {
   readonly readOnly?: boolean | undefined;
   /** Milliseconds. */
   readonly grace: number;
-  /** Unix milliseconds; `NEVER` if it does not expire. */
+  /** Unix milliseconds; `NO_EXPIRY` if it does not expire. */
   readonly expires?: number | undefined;
   /** Milliseconds. */
   readonly for?: number | undefined;
@@ -158,7 +158,7 @@ function parseDuration(text: string, least = 0): number {
 
 /** Parses a date (its start in UTC), a date and time, a duration or `never`. @returns future Unix milliseconds */
 function parseFutureTime(text: string): number {
-  if (text === 'never') return NEVER;
+  if (text === 'never') return NO_EXPIRY;
   const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
   if (Number.isNaN(time)) {
     throw new InvalidArgumentError(

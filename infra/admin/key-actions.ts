@@ -1,4 +1,4 @@
-import { type Access, NEVER } from '../../shared/keys/key-record.ts';
+import { type Access, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/key-tokens.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
@@ -162,7 +162,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       const view = await suspendKey(target, id, forMs, reason);
       const end = view.suspendedUntil === null ? 'it is resumed' : formatTime(view.suspendedUntil);
       const message = `${visible(view.name)} is suspended until ${end}`;
-      const asked = Date.now() + (forMs ?? NEVER);
+      const asked = Date.now() + (forMs ?? UNTIL_RESUMED);
       const isLonger = view.suspendedUntil === null ? forMs !== undefined : Date.parse(view.suspendedUntil) > asked;
       return {
         view,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { KeyLimit } from '../contract/records.ts';
-import { type Access, NEVER, tokenName } from '../keys/key-record.ts';
+import { type Access, NO_EXPIRY, tokenName } from '../keys/key-record.ts';
 import {
   type CountedVerdict,
   emptyWindows,
@@ -27,16 +27,16 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
   // The minute that counts a request may have begun only by another host's clock.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
-  const { recordId, plan, tokens, expiresAtMs = NEVER } = verdict.key;
+  const { recordId, plan, tokens, expiresAtMs = NO_EXPIRY } = verdict.key;
   const token = tokens[hash];
-  const end = Math.min(expiresAtMs, token?.until ?? NEVER);
+  const end = Math.min(expiresAtMs, token?.until ?? NO_EXPIRY);
   const ofKey = {
     recordId,
     plan,
     // An access of a later release is read-only here, like a token that is not found.
     access: (token?.access === 'full' ? 'full' : 'read') satisfies Access,
     ...(token && { token: tokenName(token) }),
-    ...(end < NEVER && { expiresAt: isoText(end) }),
+    ...(end < NO_EXPIRY && { expiresAt: isoText(end) }),
     limits: limitsText(windows),
   };
   return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };

@@ -1,4 +1,4 @@
-import { type KeyRecord, NEVER, tokenName } from '../keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, tokenName, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { type ExactLimits, plans } from '../keys/plans.ts';
 import type { Tokens } from './key-tokens.ts';
 
@@ -32,8 +32,8 @@ const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
 const planText = (key: KeyRecord): string =>
   plans[key.plan].limits === 'agreed' ? `${key.plan} (${limitsText(key)})` : key.plan;
 
-const timeText = (epochMs = NEVER): string =>
-  epochMs >= NEVER ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const timeText = (epochMs = NO_EXPIRY): string =>
+  epochMs >= NO_EXPIRY ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A suspension by the limiter is not listed, as it is no revision; its end by an admin is. */
 function stateChange(before: KeyRecord, after: KeyRecord, at: number): string[] {
@@ -41,7 +41,7 @@ function stateChange(before: KeyRecord, after: KeyRecord, at: number): string[] 
   const { suspendedUntil: until, suspendedByAdmin } = after;
   const isNew = until !== before.suspendedUntil || !before.suspendedByAdmin;
   if (suspendedByAdmin && until > at && isNew)
-    return [`suspended until ${until >= NEVER ? 'it is resumed' : timeText(until)}`];
+    return [`suspended until ${until >= UNTIL_RESUMED ? 'it is resumed' : timeText(until)}`];
   if (before.suspendedUntil > at && until <= at) return ['resumed'];
   return before.enabled === after.enabled ? [] : [after.enabled ? 'enabled' : 'disabled'];
 }
@@ -54,7 +54,7 @@ function tokenChanges(before: Tokens, after: Tokens, at: number): string[] {
     const isGone = !(hash in after);
     if (isGone && until > at) changes.push(`${name} removed`);
     if (!(hash in before)) changes.push(`${name} added${access === 'full' ? '' : ', read-only'}`);
-    if (isGone || until === (before[hash]?.until ?? NEVER)) continue;
+    if (isGone || until === (before[hash]?.until ?? NO_EXPIRY)) continue;
     changes.push(`${name} ${until > at ? `ends ${timeText(until)}` : 'ended'}`);
   }
   return changes;

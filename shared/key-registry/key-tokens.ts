@@ -1,4 +1,4 @@
-import { type KeyRecord, NEVER, type TokenRecord } from '../keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, type TokenRecord } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
 /** Max tokens of a key, without rotated ones within their grace. */
@@ -38,7 +38,7 @@ export const lastCharacters = (token: string): string => token.slice(-4);
 /** The entry of a token in its key's record. @param now Unix milliseconds */
 export function tokenEntry(
   token: string,
-  { access = 'full', label = MAIN_LABEL, until = NEVER, pending = false }: AddTokenParams,
+  { access = 'full', label = MAIN_LABEL, until = NO_EXPIRY, pending = false }: AddTokenParams,
   now: number,
 ): Tokens {
   const entry = { until, access, label, last: lastCharacters(token), since: now };

@@ -17,7 +17,7 @@
 // An interrupted change leaves `unappliedSince`: requests use the item, on the Interim plan, and a sync does the
 // rest. A block by an admin in API Gateway meanwhile looks the same, so a sync reports each key that it unblocks.
 
-import { idOf, type KeyRecord, NEVER } from '../keys/key-record.ts';
+import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
 import { gatewayTags, isoTime } from './gateway-tags.ts';
@@ -101,7 +101,8 @@ function takeOver(record: KeyRecord, live: LiveKey | undefined, edit: KeyChange,
 }
 
 /** Whether a key is denied until an admin resumes it. */
-const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean => suspendedUntil >= NEVER;
+const isSuspendedForGood = ({ suspendedUntil }: Pick<KeyRecord, 'suspendedUntil'>): boolean =>
+  suspendedUntil >= UNTIL_RESUMED;
 
 /** A pending sync is fixed from the record: an untagged key on Enterprise may be an interrupted move. */
 export const takesEdits = ({ unappliedSince }: KeyRecord): boolean =>
@@ -131,7 +132,7 @@ export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): 
 
 /** The report about a key to unblock in API Gateway; undefined if it was not blocked. */
 export function openingProblem(record: KeyRecord, live: LiveKey | undefined): string | undefined {
-  const { enabled, expiresAtMs = NEVER } = record;
+  const { enabled, expiresAtMs = NO_EXPIRY } = record;
   const expires = live?.tags[gatewayTags.expires];
   const blocks = [
     ...(enabled && live?.enabled === false ? ['is disabled'] : []),

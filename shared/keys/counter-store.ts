@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { isThrottled, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
-import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
+import { type KeyRecord, parseKeyRecord, UNTIL_RESUMED } from './key-record.ts';
 import type { Token } from './token.ts';
 import { type CountedIn, type CountingStep, SUSPENSION_MS } from './verdict.ts';
 import { firstMinuteOfDay } from './window.ts';
@@ -102,7 +102,7 @@ export class CounterStore {
     try {
       const { key: latest } = await this.#updateIf(token, options, SUSPENDED, values);
       // This write has suspended the key, or that of another request has.
-      const isSuspended = latest && latest.suspendedUntil > options.now && latest.suspendedUntil < NEVER;
+      const isSuspended = latest && latest.suspendedUntil > options.now && latest.suspendedUntil < UNTIL_RESUMED;
       return isSuspended ? latest : key;
     } catch (error) {
       // This refusal is counted; the next one suspends the key.

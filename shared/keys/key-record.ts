@@ -2,8 +2,14 @@ import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
 import { planIds } from './plans.ts';
 
-/** A time after all others: the latest `Date` of JavaScript, in Unix milliseconds. */
-export const NEVER = 8_640_000_000_000_000;
+/** The latest `Date` of JavaScript, in Unix milliseconds: a time after all others. */
+const MAX_TIME = 8_640_000_000_000_000;
+
+/** The end of a key or token that does not expire. */
+export const NO_EXPIRY = MAX_TIME;
+
+/** The end of a suspension that lasts until an admin resumes the key. */
+export const UNTIL_RESUMED = MAX_TIME;
 
 /** As stored in an item, or as a plain number to check a record before a write. */
 const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
@@ -15,7 +21,7 @@ export const accesses = ['full', 'read'] as const;
 export type Access = (typeof accesses)[number];
 
 const tokenRecordSchema = v.object({
-  /** Expiry in Unix milliseconds; {@link NEVER}: none. */
+  /** Expiry in Unix milliseconds; {@link NO_EXPIRY}: none. */
   until: number,
   /** An {@link Access}. An unknown one, of a later release, is read-only and does not affect other tokens. */
   access: v.string(),
@@ -67,7 +73,7 @@ export const keyRecordSchema = v.object({
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Unix milliseconds; in the past: not suspended; `NEVER`: denied with 401 until resumed. */
+  /** Unix milliseconds; in the past: not suspended; `UNTIL_RESUMED`: denied with 401 until resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */
   suspendedByAdmin: v.boolean(),

@@ -1,4 +1,4 @@
-import { type KeyRecord, NEVER, type TokenRecord } from './key-record.ts';
+import { type KeyRecord, NO_EXPIRY, type TokenRecord, UNTIL_RESUMED } from './key-record.ts';
 import { DAY_MS, endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** Duration of the suspension after repeated refusals within a minute, in milliseconds. */
@@ -58,8 +58,8 @@ export interface RefusalStep {
  * @param now time of the request, Unix milliseconds
  */
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
-  if (!key?.enabled || key.revoked || key.suspendedUntil >= NEVER) return DENIED;
-  if ((key.expiresAtMs ?? NEVER) <= now || !validToken(key, hash, now)) return DENIED;
+  if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return DENIED;
+  if ((key.expiresAtMs ?? NO_EXPIRY) <= now || !validToken(key, hash, now)) return DENIED;
   return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 

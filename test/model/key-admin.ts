@@ -7,7 +7,7 @@ import {
   withToken,
   workingTokens,
 } from '../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';
 import type { VirtualTable } from './virtual-table.ts';
@@ -27,7 +27,7 @@ const newLimits: Change = (random) => {
 const changes: readonly Change[] = [
   ...Array.from({ length: 3 }, () => newLimits),
   () => ({ suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 }),
-  () => ({ suspendedUntil: NEVER, suspendedByAdmin: true }),
+  () => ({ suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }),
   (random, _, now) => ({ expiresAtMs: random.isLikely(0.5) ? now + random.below(100_000) : undefined }),
   () => ({ enabled: true }),
   () => ({ enabled: false }),
@@ -46,7 +46,7 @@ const rotate: Change = (random, key, now, issue) => {
 const add: Change = (random, key, now, issue) => {
   if (!hasRemainingQuota(key, now)) return {};
   const label = issue();
-  const until = random.isLikely(0.5) ? NEVER : now + random.below(100_000);
+  const until = random.isLikely(0.5) ? NO_EXPIRY : now + random.below(100_000);
   return {
     tokens: withToken(key, tokenEntry(label, { label, access: random.pick(['full', 'read']), until }, now), now),
   };

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts';
 import { AdminError } from '../../infra/admin/admin-error.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
-import { isInterim, type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import { isInterim, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { describeChange } from '../../shared/key-registry/describe-change.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
@@ -30,11 +30,11 @@ const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (
   'move to Pro': ['plan', ({ plan }) => plan === 'pro'],
   'move to Enterprise': ['plan', ({ plan, perMinute }) => plan === 'enterprise' && perMinute === 800],
   'console: move': ['plan', ({ plan }) => plan === 'business'],
-  suspend: ['state', ({ enabled, suspendedUntil }) => !enabled && suspendedUntil >= NEVER],
-  resume: ['state', ({ enabled, suspendedUntil }) => enabled && suspendedUntil < NEVER],
+  suspend: ['state', ({ enabled, suspendedUntil }) => !enabled && suspendedUntil >= UNTIL_RESUMED],
+  resume: ['state', ({ enabled, suspendedUntil }) => enabled && suspendedUntil < UNTIL_RESUMED],
   'console: disable': ['state', ({ enabled }) => !enabled],
   'console: take off': ['state', ({ enabled }) => !enabled],
-  'console: expire': ['expiry', ({ expiresAtMs = NEVER }) => expiresAtMs < Date.now()],
+  'console: expire': ['expiry', ({ expiresAtMs = NO_EXPIRY }) => expiresAtMs < Date.now()],
   edit: ['name', ({ name }) => name === 'edited'],
   'console: rename': ['name', ({ name }) => name === 'renamed'],
   'console: delete': ['all', ({ revoked }) => revoked],
@@ -190,7 +190,7 @@ export class KeyRules {
       const [was, now] = [before && recordOf(before), recordOf(after)];
       const isIssued = !was && now.changedAt === undefined;
       if (now.recordId !== record.recordId || isIssued || describeChange(was, now, at).length === 0) return [];
-      return [now.changedAt ?? NEVER];
+      return [now.changedAt ?? Infinity];
     });
     const shown = changed.filter((at, index) => {
       const next = changed[index + 1];

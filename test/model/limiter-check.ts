@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { type Refusal, validToken } from '../../shared/keys/verdict.ts';
 import { isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
@@ -142,8 +142,8 @@ function statesBehind({ epoch, invokedAt, respondedAt }: LimiterRequest, version
 /** Whether a key may be used at all, with the token of a request. */
 function isValid(key: KeyRecord | undefined, { token, epoch }: LimiterRequest): key is KeyRecord {
   if (!key) return false;
-  const { enabled, revoked, suspendedUntil, expiresAtMs = NEVER } = key;
-  const isOpen = enabled && !revoked && suspendedUntil < NEVER && expiresAtMs > epoch;
+  const { enabled, revoked, suspendedUntil, expiresAtMs = NO_EXPIRY } = key;
+  const isOpen = enabled && !revoked && suspendedUntil < UNTIL_RESUMED && expiresAtMs > epoch;
   return isOpen && validToken(key, token.hash, epoch) !== undefined;
 }
 

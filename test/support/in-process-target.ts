@@ -8,7 +8,7 @@ import { INTERNAL_PLAN } from '../../shared/key-registry/customer-plan.ts';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
 import { KeyTable, type NewRecord } from '../../shared/key-registry/key-table.ts';
-import { type KeyRecord, NEVER, tokenName } from '../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, tokenName, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/key-tokens.ts';
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
@@ -131,7 +131,7 @@ export class InProcessTarget {
   /** Puts a key on a usage plan as `keys create` does, all at once. */
   async issue(record: NewRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
     const { recordId: value, keyId: id = '', name, createdAt } = record;
-    const enabled = record.suspendedUntil < NEVER;
+    const enabled = record.suspendedUntil < UNTIL_RESUMED;
     this.records.putApiKey({ id, value, name, enabled, createdAt, tags });
     this.records.putOnPlan(usagePlanId, id);
     await new KeyTable(this.target.documents, KEYS_TABLE).add(record);
@@ -202,7 +202,7 @@ export async function shown<Made extends NewToken>(making: Promise<Made>): Promi
 
 /** The name of the token with a label that a key has, and that has no end. */
 export function nameLabeled(record: KeyRecord | undefined, label: string): string {
-  const token = Object.values(record?.tokens ?? {}).find((each) => each.label === label && each.until === NEVER);
+  const token = Object.values(record?.tokens ?? {}).find((each) => each.label === label && each.until === NO_EXPIRY);
   return token ? tokenName(token) : label;
 }
 
@@ -238,7 +238,7 @@ export async function issueSubject(
   const isAgreed = start === 'on Enterprise';
   const text = generateToken();
   const now = Date.now();
-  const closed = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
+  const closed = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
   const key = aKey({ keyId: 'subject', name: NAME, plan: isAgreed ? 'enterprise' : 'free', revision: 1 }, text);
   const subject = {
     ...key,

@@ -1,7 +1,7 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { differences, type KeyChange, revocation } from '../../../shared/key-registry/key-table.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
-import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -16,7 +16,7 @@ import { type KeyView, keyView } from './key-view.ts';
  * @param forMs milliseconds; undefined until it is resumed @param reason for its history
  */
 export async function suspendKey(target: Target, key: string, forMs?: number, reason?: string): Promise<KeyView> {
-  const until = forMs === undefined ? NEVER : Date.now() + forMs;
+  const until = forMs === undefined ? UNTIL_RESUMED : Date.now() + forMs;
   const found = await findKey(target, key);
   // First the record, without API Gateway. An edit there that no sync has read is adopted afterwards.
   const suspension = ({ suspendedUntil, unappliedSince = LOOK_FIRST }: KeyRecord): KeyChange => ({
@@ -73,12 +73,12 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
 
 export interface KeyEdit {
   readonly name?: string;
-  /** Unix milliseconds; `NEVER` if it does not expire. */
+  /** Unix milliseconds; `NO_EXPIRY` if it does not expire. */
   readonly expires?: number | undefined;
 }
 
 /** The expiration as stored. */
-export const endOf = (expires = NEVER): number | undefined => (expires < NEVER ? expires : undefined);
+export const endOf = (expires = NO_EXPIRY): number | undefined => (expires < NO_EXPIRY ? expires : undefined);
 
 /** Changes the name or expiration of a key, in API Gateway too. A later expiration reactivates an expired key. */
 export async function editKey(target: Target, key: string, { name, expires }: KeyEdit): Promise<KeyView> {

@@ -1,5 +1,12 @@
 import { workingTokens } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, NEVER, tokenName, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import {
+  idOf,
+  type KeyRecord,
+  NO_EXPIRY,
+  tokenName,
+  type TokenRecord,
+  UNTIL_RESUMED,
+} from '../../../shared/keys/key-record.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
@@ -20,7 +27,7 @@ export type KeyView = Readonly<ReturnType<typeof keyView>>;
 
 /** @param now Unix milliseconds */
 export function keyView(key: KeyRecord, now = Date.now()) {
-  const { name, plan, perMinute, perDay, currentMinute, expiresAtMs = NEVER, suspendedUntil } = key;
+  const { name, plan, perMinute, perDay, currentMinute, expiresAtMs = NO_EXPIRY, suspendedUntil } = key;
   const minute = minuteOf(now);
   const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
@@ -63,9 +70,9 @@ const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) 
   neverShown: pending ?? false,
 });
 
-function stateOf({ revoked, suspendedUntil, enabled, expiresAtMs = NEVER }: KeyRecord, now: number): KeyState {
+function stateOf({ revoked, suspendedUntil, enabled, expiresAtMs = NO_EXPIRY }: KeyRecord, now: number): KeyState {
   if (revoked) return 'revoked';
-  if (suspendedUntil >= NEVER) return 'suspended';
+  if (suspendedUntil >= UNTIL_RESUMED) return 'suspended';
   if (!enabled) return 'disabled';
   if (expiresAtMs <= now) return 'expired';
   return suspendedUntil > now ? 'suspended' : 'active';
@@ -73,7 +80,7 @@ function stateOf({ revoked, suspendedUntil, enabled, expiresAtMs = NEVER }: KeyR
 
 const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 
-const timeOrNull = (epochMs: number): string | null => (epochMs >= NEVER ? null : timeText(epochMs));
+const timeOrNull = (epochMs: number): string | null => (epochMs >= NO_EXPIRY ? null : timeText(epochMs));
 
 /** @throws AdminError if there is no such key */
 export async function showKey(target: Target, id: string): Promise<KeyView> {

@@ -9,7 +9,7 @@ import {
   withShown,
   withToken,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NO_EXPIRY, type TokenRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../admin-error.ts';
@@ -26,10 +26,10 @@ export type NewToken = Readonly<ReturnType<typeof newToken>>;
  * @param confirmShown call it once the token was shown: until then the token is pending
  */
 export function newToken(key: string, record: KeyRecord, confirmShown: () => Promise<KeyRecord>) {
-  const { name, plan, perMinute, perDay, expiresAtMs = NEVER, unappliedSince } = record;
+  const { name, plan, perMinute, perDay, expiresAtMs = NO_EXPIRY, unappliedSince } = record;
   const { label = '', access = 'read', until = 0 } = record.tokens[hashToken(key)] ?? {};
   const end = Math.min(expiresAtMs, until);
-  const expires = end < NEVER ? new Date(end).toISOString() : null;
+  const expires = end < NO_EXPIRY ? new Date(end).toISOString() : null;
   const applied = unappliedSince === undefined;
   return { id: idOf(record), key, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
@@ -78,9 +78,9 @@ export async function findIssued(target: Target, key: string, change: string): P
 
 /** @throws AdminError if the key is blocked or expired */
 export function checkOpen(record: KeyRecord): void {
-  const { enabled, suspendedUntil, expiresAtMs = NEVER } = record;
+  const { enabled, suspendedUntil, expiresAtMs = NO_EXPIRY } = record;
   if (expiresAtMs <= Date.now()) throw new AdminError(`The key ${idOf(record)} has expired. Create a new one.`);
-  if (!enabled || suspendedUntil >= NEVER)
+  if (!enabled || suspendedUntil >= UNTIL_RESUMED)
     throw new AdminError(`The key ${idOf(record)} is suspended. Resume it first.`);
 }
 

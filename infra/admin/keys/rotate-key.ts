@@ -1,5 +1,5 @@
 import { IMMEDIATELY, tokensLabeled, withEnd, withShown } from '../../../shared/key-registry/key-tokens.ts';
-import { idOf, type KeyRecord, NEVER, tokenName } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NO_EXPIRY, tokenName } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
@@ -33,7 +33,7 @@ export async function rotateKey(target: Target, key: string, order: RotateKeyPar
   const record = await changeRecord(target, known, (now) => {
     checkRotatable(now, order);
     const { current, inGrace, pending } = tokensLabeled(now, label, Date.now());
-    const { access = 'full', until = NEVER, since = 0 } = current ?? pending ?? {};
+    const { access = 'full', until = NO_EXPIRY, since = 0 } = current ?? pending ?? {};
     replaces = [...inGrace, ...(current ? [current] : [])].map(tokenName);
     // Without a grace period, earlier grace periods end too, which frees their tokens' places.
     const hashes = inGrace.map(({ hash }) => hash);
@@ -43,7 +43,7 @@ export async function rotateKey(target: Target, key: string, order: RotateKeyPar
   });
   await waitForRefusalCacheExpiry(target);
   const { current } = tokensLabeled(record, label, Date.now());
-  const graceEnds = new Date(Math.min(Date.now() + (current ? graceMs : 0), current?.until ?? NEVER)).toISOString();
+  const graceEnds = new Date(Math.min(Date.now() + (current ? graceMs : 0), current?.until ?? NO_EXPIRY)).toISOString();
   const confirmShown = confirmation(target, record, token, (now, hash) => withOldEnded(now, hash, graceMs));
   return { ...newToken(token, reportUnapplied(target, record), confirmShown), replaces, graceEnds };
 }

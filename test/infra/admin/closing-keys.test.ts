@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { revokeKey, suspendKey } from '../../../infra/admin/keys/key-changes.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   type CommandName,
   commands,
@@ -51,15 +51,15 @@ function before(name: string, act: () => Promise<unknown>): Interception {
 }
 
 describe('While API Gateway is unavailable, a key', () => {
-  const always = [NEVER, NEVER];
+  const always = [NO_EXPIRY, NO_EXPIRY];
 
   test.each<[CommandName, Partial<KeyRecord>, ends: number[], calls: number]>([
-    ['suspend', { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }, always, 1],
+    ['suspend', { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, always, 1],
     ['revoke', { enabled: false, revoked: true }, always, 1],
     ['suspend for a while', { suspendedUntil: NOW + HOUR_MS, suspendedByAdmin: true }, always, 0],
     ['rotate', {}, [NOW + HOUR_MS, ...always], 0],
-    ['add', {}, [...always, NEVER], 0],
-    ['end', {}, [0, NEVER], 0],
+    ['add', {}, [...always, NO_EXPIRY], 0],
+    ['end', {}, [0, NO_EXPIRY], 0],
   ])('is changed all the same, and an edit there is taken over later: %s', async (name, change, ends, calls) => {
     const subject = await issueSubject(world, 'open');
     renameInGateway();
@@ -120,14 +120,18 @@ describe('A suspension', () => {
 
   test.each<[string, number, Partial<KeyRecord>]>([
     ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
-    ['leaves one that is to be resumed', NEVER, { suspendedUntil: NEVER, suspendedByAdmin: true, enabled: false }],
+    [
+      'leaves one that is to be resumed',
+      UNTIL_RESUMED,
+      { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true, enabled: false },
+    ],
     ['lengthens a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
   ])('for a minute %s', async (_, suspendedUntil, change) => {
     await issueSubject(world, 'open', change);
     const view = await suspendKey(target, 'subject', MINUTE_MS);
 
     expect((await world.keys())[0]).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
-    const until = suspendedUntil === NEVER ? null : new Date(suspendedUntil).toISOString();
+    const until = suspendedUntil === UNTIL_RESUMED ? null : new Date(suspendedUntil).toISOString();
     expect(view).toMatchObject({ state: 'suspended', suspendedUntil: until });
   });
 });
@@ -140,7 +144,7 @@ test.each(['suspend', 'suspend for a while'] as const)(
 
     const resumption = world.run(() => commands.resume(target, 'subject'), meanwhile);
     await expect(resumption).rejects.toThrow('Another command has changed the key');
-    expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: NEVER }]);
+    expect(await world.keys()).toMatchObject([{ enabled: false, suspendedUntil: UNTIL_RESUMED }]);
     expect(world.records.apiKey('subject')?.enabled).toBe(false);
   },
 );
@@ -178,7 +182,7 @@ test('The history separates an edit in API Gateway, which a command adopts, from
 describe('A command at a key that is pending sync, and blocked in API Gateway, names what it opens there', () => {
   test.each<[CommandName, Partial<KeyRecord>, number]>([
     ['move to Pro', {}, 1],
-    ['resume', { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }, 0],
+    ['resume', { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, 0],
     ['suspend', {}, 0],
   ])('%s of %j', async (name, differences, named) => {
     await issueSubject(world, 'open', { unappliedSince: NOW - 4 * MINUTE_MS, ...differences });

@@ -9,7 +9,7 @@ import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { targetOption } from '../../../infra/admin/target-options.ts';
 import { withTarget } from '../../../infra/admin/text-format.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';
 import { HostClock } from '../../support/host-clock.ts';
@@ -34,7 +34,7 @@ describe('an input', () => {
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
     ['expires', '2030-12-31T04:05:06.789Z', Date.parse('2030-12-31T04:05:06.789Z')],
-    ['expires', 'never', NEVER],
+    ['expires', 'never', NO_EXPIRY],
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
     ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],

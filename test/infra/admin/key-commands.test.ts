@@ -5,7 +5,7 @@ import { listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/target.ts';
 import { LOOK_FIRST } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { idOf, type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import {
   type CommandName,
@@ -92,7 +92,7 @@ describe('A command', () => {
     ['move to Pro', 'DeleteUsagePlanKeyCommand', { plan: 'pro' }],
     ['move to Pro', 'CreateUsagePlanKeyCommand', { plan: 'pro' }],
     ['move to Enterprise', 'TagResourceCommand', { plan: 'enterprise', perMinute: 800 }],
-    ['suspend', 'UpdateApiKeyCommand', { enabled: false, suspendedUntil: NEVER }],
+    ['suspend', 'UpdateApiKeyCommand', { enabled: false, suspendedUntil: UNTIL_RESUMED }],
     ['revoke', 'DeleteApiKeyCommand', { enabled: false, revoked: true }],
   ])('that API Gateway fails is done, and leaves the rest to a sync: %s at %s', async (name, call, change) => {
     await issueSubject(world, 'open');
@@ -236,7 +236,7 @@ describe('An edit', () => {
     expect(records.apiKey('subject')).toMatchObject({ name: 'new', tags: { expires: end } });
     expect((await world.keys())[0]?.tokens).toEqual(subject.tokens);
 
-    expect(await editTo({ expires: NEVER })).toMatchObject({ expires: null, applied: true });
+    expect(await editTo({ expires: NO_EXPIRY })).toMatchObject({ expires: null, applied: true });
     expect(records.apiKey('subject')?.tags).toEqual({});
     expect(await history()).toMatchObject([
       { who: 'ann', what: ['expires 2026-11-21 13:30 UTC → never'] },
@@ -246,7 +246,7 @@ describe('An edit', () => {
 
   test('that changes nothing writes nothing, and one without a change is refused', async () => {
     const subject = await issueSubject(world, 'open');
-    await editTo({ name: NAME, expires: NEVER });
+    await editTo({ name: NAME, expires: NO_EXPIRY });
 
     expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
     await expect(editTo({})).rejects.toThrow('Nothing to edit. Pass --name, --expires or both.');

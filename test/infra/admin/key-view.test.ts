@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { dailyUsage } from '../../../infra/admin/usage.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/window.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
@@ -23,7 +23,7 @@ const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
 test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],
   ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
-  ['suspended', 'until it is resumed', { suspendedUntil: NEVER, enabled: false }],
+  ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
   ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
   ['expired', 'from the very moment on', { expiresAtMs: NOW }],
 ])('A key is %s %s', (state, _, differences) => {
@@ -111,7 +111,7 @@ test.each<[KeySelection, string[]]>([
   [{ search: TOKEN.slice(-5) }, []],
 ])('The list of keys has those of %j', async (selection, ids) => {
   await put('a', 'Acme', days(15));
-  await put('b', 'Beta', { ...days(13), suspendedUntil: NEVER });
+  await put('b', 'Beta', { ...days(13), suspendedUntil: UNTIL_RESUMED });
   await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
   await put('old', 'Acme', { ...REVOKED, ...days(1) });
 

@@ -10,7 +10,7 @@ import type { TableName } from '../../../infra/stages.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { engines, pointSdkAt } from '../../support/engines.ts';
 import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
@@ -202,7 +202,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
         dayUsed: number(7),
         unappliedSince: expect.anything(),
         enabled: false,
-        suspendedUntil: number(NEVER),
+        suspendedUntil: number(UNTIL_RESUMED),
         suspendedByAdmin: true,
       });
       expect(await found(gone.recordId)).not.toHaveProperty('keyId');

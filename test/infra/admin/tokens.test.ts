@@ -5,7 +5,7 @@ import { addToken } from '../../../infra/admin/keys/new-token.ts';
 import { revokeKey } from '../../../infra/admin/keys/key-changes.ts';
 import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { commands, InProcessTarget, issueSubject, nameLabeled, shown } from '../../support/in-process-target.ts';
@@ -120,7 +120,7 @@ describe('A write whose response is lost, and that is sent again, is done once:'
     const rotation = await rotate('main', graceMs);
 
     expect(await verdictOf(rotation)).toBe('admitted');
-    expect((await record())?.tokens[parsed(rotation.key).hash]).toMatchObject({ until: NEVER });
+    expect((await record())?.tokens[parsed(rotation.key).hash]).toMatchObject({ until: NO_EXPIRY });
   });
 
   test('a creation', async () => {

@@ -9,7 +9,7 @@ import { loadSampleData, pair, refuseCustomerKeys } from '../../../infra/local/p
 import { sampleOrders, samplePets } from '../../../infra/local/sample-data.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { type PlanId, planIds, plans } from '../../../shared/keys/plans.ts';
 import { orderList } from '../../../shared/stores/order-list.ts';
 import { stockList, STORE_ID } from '../../../shared/stores/sorted-table.ts';
@@ -43,7 +43,7 @@ describe('issuing the demo keys', () => {
 
     for (const plan of planIds) {
       const recordId = `petstoreinventory${demoKey(plan).slice(4, 20)}`;
-      const token = { until: NEVER, access: 'full', label: 'main', last: demoKey(plan).slice(-4) };
+      const token = { until: NO_EXPIRY, access: 'full', label: 'main', last: demoKey(plan).slice(-4) };
       expect(await read(plan)).toMatchObject({
         recordId,
         keyId: `demo-${plan}`,

@@ -4,7 +4,14 @@ import { documentClient } from '../../../shared/dynamodb.ts';
 import { describeChange } from '../../../shared/key-registry/describe-change.ts';
 import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { type KeyChange, KeyTable, revocation } from '../../../shared/key-registry/key-table.ts';
-import { idOf, type KeyRecord, keyRecordSchema, NEVER, type TokenRecord } from '../../../shared/keys/key-record.ts';
+import {
+  idOf,
+  type KeyRecord,
+  keyRecordSchema,
+  NO_EXPIRY,
+  type TokenRecord,
+  UNTIL_RESUMED,
+} from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
@@ -159,9 +166,9 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
 });
 
 const NOW = Date.UTC(2026, 10, 23, 9);
-const TOKEN = { until: NEVER, access: 'full', label: 'main', last: 'ly02', since: 0 };
+const TOKEN = { until: NO_EXPIRY, access: 'full', label: 'main', last: 'ly02', since: 0 };
 const tokens = (differences: Partial<TokenRecord> = {}) => ({ tokens: { hash: { ...TOKEN, ...differences } } });
-const [open, suspended] = [aKey(), aKey({ enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true })];
+const [open, suspended] = [aKey(), aKey({ enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true })];
 const agreed = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
 
 test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
@@ -171,7 +178,7 @@ test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
   [['limits 60 per minute, 1,000 per day → 70 per minute, 1,000 per day'], { perMinute: 70 }],
   [['expires never → 2026-11-23 09:00 UTC'], { expiresAtMs: NOW }],
   [['disabled'], { enabled: false }],
-  [['suspended until it is resumed'], { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true }],
+  [['suspended until it is resumed'], { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }],
   [['suspended until 2026-11-23 09:01 UTC'], { suspendedUntil: NOW + 60_000, suspendedByAdmin: true }],
   [['resumed'], { suspendedUntil: 0, suspendedByAdmin: false, enabled: true }, suspended],
   [['resumed'], { suspendedUntil: 0 }, { suspendedUntil: NOW + 1 }],

@@ -9,7 +9,7 @@ import {
   withToken,
   workingTokens,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { NEVER } from '../../../shared/keys/key-record.ts';
+import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 
 const NOW = 1_000_000;
@@ -61,7 +61,7 @@ test('An end is brought forward and never put off, for those that are named alon
   const ended = withEnd(tokens, [hashToken('a'), hashToken('b'), hashToken('no token of it')], NOW);
 
   expect(Object.keys(ended)).toEqual(Object.keys(tokens));
-  expect(['a', 'b', 'c'].map((text) => ended[hashToken(text)]?.until)).toEqual([NOW, 5, NEVER]);
+  expect(['a', 'b', 'c'].map((text) => ended[hashToken(text)]?.until)).toEqual([NOW, 5, NO_EXPIRY]);
 });
 
 test('A token that was shown is pending no more, and one that is gone does not come back', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type GatewayFields, revocation } from '../../../shared/key-registry/key-table.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import { openingProblem, reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { aKey } from '../../support/tables.ts';
 
@@ -15,7 +15,7 @@ const KEY = aKey(FIELDS);
 const CLOSED = { enabled: false, ...INTERIM };
 const AGREED = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
 const ENDS = Date.UTC(2031, 0, 1);
-const SUSPENDED = { enabled: false, suspendedUntil: NEVER, suspendedByAdmin: true };
+const SUSPENDED = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
 
 const record = (differences: Partial<KeyRecord> = {}): KeyRecord => ({ ...KEY, ...differences });
 const unapplied = (seconds: number, differences: Partial<KeyRecord> = {}): KeyRecord =>

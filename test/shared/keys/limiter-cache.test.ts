@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { CachedKey, Limiter } from '../../../shared/keys/limiter.ts';
 import { clientOver } from '../../model/virtual-table.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
@@ -31,7 +31,7 @@ const suspended = { suspendedUntil: NOW + 300_000, currentMinute: MINUTE - 2 };
 describe('An environment refuses from memory for a second, and no longer', () => {
   test.each<[string, KeyRecord | undefined, string]>([
     ['an unknown key', undefined, 'denied'],
-    ['a key that is suspended until it is resumed', exhausted({ suspendedUntil: NEVER }), 'denied'],
+    ['a key that is suspended until it is resumed', exhausted({ suspendedUntil: UNTIL_RESUMED }), 'denied'],
     ['a key that is suspended since an earlier minute', exhausted(suspended), 'suspended'],
     ['an exhausted key', exhausted(), 'minute'],
   ])('%s', (_, key, outcome) => {

@@ -10,7 +10,7 @@ import {
   tokenEntry,
   withEnd,
 } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { clientOver } from '../../model/virtual-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
@@ -49,7 +49,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     ['was revoked, even if it is enabled', () => ({ revoked: true })],
     ['was disabled', () => ({ enabled: false })],
     ['has expired', () => ({ expiresAtMs: NOW })],
-    ['was suspended until it is resumed', () => ({ suspendedUntil: NEVER })],
+    ['was suspended until it is resumed', () => ({ suspendedUntil: UNTIL_RESUMED })],
     ['has ended its token', (key) => ({ tokens: withEnd(key.tokens, Object.keys(key.tokens), NOW) })],
     ['has lost its token', () => ({ tokens: {} })],
   ])('denies a key from the next request on that %s, and changes nothing', async (_, change) => {

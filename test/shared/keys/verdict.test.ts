@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { withEnd } from '../../../shared/key-registry/key-tokens.ts';
-import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
+import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
   DENIED as deny,
@@ -37,7 +37,7 @@ describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
-    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: NEVER }), deny],
+    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: UNTIL_RESUMED }), deny],
     ['a key that expires right now is denied', key({ expiresAtMs: NOW }), deny],
     ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
     ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
