@@ -91,7 +91,7 @@ export const isResponseLost = isOneOf('disconnected', 'unanswered');
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
 /** Reads from DynamoDB, with up to three attempts if it is unavailable. @throws the last failure */
-export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
+export const readWithRetries = <Result>(read: () => Promise<Result>): Promise<Result> =>
   retry(read, isUnavailable, { maxAttempts: 3 });
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE if DynamoDB is unavailable */

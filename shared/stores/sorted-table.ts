@@ -3,7 +3,7 @@ import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import { type InventoryItem, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
-import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
+import { reachingDynamoDB, readWithRetries } from '../dynamodb.ts';
 import { int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '../item-attributes.ts';
 
 /** The one store there is: the partition key of every entry that is listed. */
@@ -64,7 +64,7 @@ export async function itemsOf(
     left = UnprocessedKeys?.[tableName]?.Keys ?? [];
     if (left.length > 0) throw new Unprocessed();
   };
-  await reachingDynamoDB(readAgain(read));
+  await reachingDynamoDB(readWithRetries(read));
   return found;
 }
 
@@ -130,7 +130,7 @@ export class SortedTable<Entry> {
       },
       Limit: limit,
     });
-    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readAgain(() => this.#client.send(query)));
+    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readWithRetries(() => this.#client.send(query)));
     return { items: Items ?? [], last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 

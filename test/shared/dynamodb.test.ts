@@ -3,7 +3,7 @@ import { InternalServerError, ResourceNotFoundException, ThrottlingException } f
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { documentClient, isConnectionGone, isUnavailable, reachingDynamoDB, readAgain } from '../../shared/dynamodb.ts';
+import { documentClient, isConnectionGone, isUnavailable, reachingDynamoDB, readWithRetries } from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { localEndpoint, pointSdkAt } from '../support/engines.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
@@ -82,7 +82,7 @@ test('A read has three attempts if DynamoDB is unavailable, and no more', async 
   const fault = new InternalServerError({ message: 'x', $metadata });
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;
-    return readAgain(() => {
+    return readWithRetries(() => {
       attempts += 1;
       return attempts > failures ? Promise.resolve(attempts) : Promise.reject(fault);
     });
