@@ -104,7 +104,10 @@ export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result>
 export const unavailable = (cause: unknown, message?: string): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
-/** Deadline to start an attempt: a function has 10 seconds or more, and an attempt (read and write) takes up to six. */
+/**
+ * Deadline to start an attempt. An attempt of a change (read and write) takes up to six seconds, so changes end after
+ * eleven, and their functions have 15. The authorizer has ten: it only writes, which takes up to three.
+ */
 export const LAST_ATTEMPT_AFTER_MS = 5_000;
 const MAX_PAUSE_MS = 250;
 
