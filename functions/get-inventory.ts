@@ -1,4 +1,4 @@
-import { documentClient, readAgain } from '../shared/dynamodb.ts';
+import { documentClient, readWithRetries } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { entryReply, notModifiedOr } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
@@ -11,7 +11,7 @@ const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 /** `GET /inventory/{petId}`: the current stock entry of one pet, with the ETag for an update. */
 async function getInventory(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
-  const found = await readAgain(() => stock.find(petId));
+  const found = await readWithRetries(() => stock.find(petId));
   if (!found) throw petNotFound(petId);
   return notModifiedOr(request.headers, entryReply(found));
 }

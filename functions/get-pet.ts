@@ -1,7 +1,7 @@
 import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
 import type { Pet } from '../shared/contract/pets.ts';
-import { documentClient, readAgain } from '../shared/dynamodb.ts';
+import { documentClient, readWithRetries } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
@@ -17,7 +17,7 @@ const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
 /** `GET /pets/{petId}`: one pet, with the status of its stock entry (deprecated). */
 async function getPet(request: ApiRequest): Promise<Reply> {
   const petId = parsePetId(request);
-  const [record, inStock] = await readAgain(() => find(petId));
+  const [record, inStock] = await readWithRetries(() => find(petId));
   if (!record) throw petNotFound(petId);
   const pet: Pet = { ...record, status: inStock?.entry.status };
   return withEntityTag(request.headers, { status: 200, body: recordToJson(pet) });

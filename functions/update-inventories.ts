@@ -14,7 +14,7 @@ import { probeChange, StockStore } from '../shared/stores/stock-store.ts';
 
 /** Rows written concurrently, and per 100 ms: max 50 rows per second. */
 const WRITERS = 5;
-/** Deadline to start a row, in milliseconds: each may take ten seconds, and the function has fifteen. */
+/** Deadline to start a row, in milliseconds: each may take eleven seconds, and the function has fifteen. */
 const LAST_ROW_AFTER_MS = 3_000;
 
 /** Resolves when the next row may start, of this request or the next. */

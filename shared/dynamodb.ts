@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from './contract/errors.ts';
 import { exactNumbers } from './item-attributes.ts';
@@ -45,31 +45,23 @@ const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
  * - `unreached`: the connection was refused, or the host not found. It was not applied.
  * - `disconnected`: the connection was closed. DynamoDB closes idle ones, and a function that was frozen meanwhile
  *   notices only when it uses one: the call usually was not applied, but may have been.
- * - `unanswered`: no response, or an unreadable one. The call may have been applied, or may still be.
- * - `faulty`: the failure is neither DynamoDB's nor the network's.
+ * - `unanswered`: it failed in any other way, and may have been sent. It may have been applied, or may still be.
+ * - `faulty`: DynamoDB refused it, or the failure is a bug of ours. It was not applied.
  */
 type Failure = 'throttled' | 'unreached' | 'disconnected' | 'unanswered' | 'faulty';
+
+/** `$fault` is the SDK's for responses of DynamoDB; `$metadata` for failures of an attempt to send a call. */
+type CallError = Error & { readonly code?: string; readonly $fault?: 'client' | 'server'; readonly $metadata?: object };
 
 function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return 'faulty';
   if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE' ? 'unanswered' : 'faulty';
-  const code = codeOf(error);
-  if (THROTTLED.has(error.name)) return 'throttled';
+  const { name, code = '', $fault, $metadata }: CallError = error;
+  if (THROTTLED.has(name)) return 'throttled';
   if (UNREACHABLE.has(code)) return 'unreached';
   if (DISCONNECTED.has(code)) return 'disconnected';
-  if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unanswered' : 'faulty';
-  // A 5xx of a proxy, whose body the SDK could not read.
-  const { $response }: Error & { readonly $response?: { readonly statusCode?: number } } = error;
-  const isWithoutResponse =
-    error.name === 'TimeoutError' || isNetworkError(error) || ($response?.statusCode ?? 0) >= 500;
-  return isWithoutResponse ? 'unanswered' : 'faulty';
+  return $metadata && $fault !== 'client' ? 'unanswered' : 'faulty';
 }
-
-/** The code of an error, such as the operating system's for a network error. */
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
-
-/** The operating system's codes; Node's own, which begin with ERR_, are bugs. */
-export const isNetworkError = (error: Error): boolean => /^E(?!RR_)[A-Z]/.test(codeOf(error));
 
 const isOneOf =
   (...failures: readonly Failure[]) =>
@@ -91,7 +83,7 @@ export const isResponseLost = isOneOf('disconnected', 'unanswered');
 export const isUnavailable = (error: unknown): boolean => failureOf(error) !== 'faulty';
 
 /** Reads from DynamoDB, with up to three attempts if it is unavailable. @throws the last failure */
-export const readAgain = <Result>(read: () => Promise<Result>): Promise<Result> =>
+export const readWithRetries = <Result>(read: () => Promise<Result>): Promise<Result> =>
   retry(read, isUnavailable, { maxAttempts: 3 });
 
 /** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE if DynamoDB is unavailable */
@@ -104,7 +96,10 @@ export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result>
 export const unavailable = (cause: unknown, message?: string): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': '1' }, cause });
 
-/** Deadline to start an attempt: a function has 10 seconds or more, and an attempt (read and write) takes up to six. */
+/**
+ * Deadline to start an attempt. An attempt of a change (read and write) takes up to six seconds, so changes end after
+ * eleven, and their functions have 15. The authorizer has ten: it only writes, which takes up to three.
+ */
 export const LAST_ATTEMPT_AFTER_MS = 5_000;
 const MAX_PAUSE_MS = 250;
 

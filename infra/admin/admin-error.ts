@@ -1,5 +1,4 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { isNetworkError } from '../../shared/dynamodb.ts';
 import { NotAppliedError } from '../../shared/key-registry/apply.ts';
 import { UnreadableRecordError } from '../../shared/keys/key-record.ts';
 import { messageOf } from '../../shared/log.ts';
@@ -28,6 +27,9 @@ export function reasonOf(error: unknown): string {
 
 /** Hint that the SDK adds to the error of an unreadable response. */
 const SDK_HINT = 'Deserialization error: to see the raw response';
+
+/** Whether a failure has a code of the operating system; Node's own, which begin with ERR_, are bugs. */
+const isNetworkError = (error: Error): boolean => 'code' in error && /^E(?!RR_)[A-Z]/.test(String(error.code));
 
 /** One line about a failure of AWS or of the connection to it; undefined for any other failure. */
 export function awsReason(error: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 
 export const functionsDirectory = join(import.meta.dirname, '../../functions');
@@ -11,25 +11,12 @@ const WITH_WHOLE_SDK: ReadonlySet<string> = new Set(['publish-stock-changes', 's
 
 const part = (file: string): string => join(import.meta.dirname, 'minimal-dynamodb-client', file);
 
-/**
- * Directory of a package's ES modules, including unexported ones. Any release may move or change
- * them, so package.json pins exact versions of such packages.
- */
-const modulesOf = (name: string): string => join(dirname(fileURLToPath(import.meta.resolve(name))), '../dist-es');
-
 type Files = Readonly<Record<string, string>>;
 
-/** Module aliases for the functions of requests: the parts of the SDK that they use. */
+/** Module aliases for the functions of requests. They use no more of the SDK than what these modules import. */
 const parts: Files = {
   '@aws-sdk/client-dynamodb': part('client-dynamodb.ts'),
-  '@aws-sdk/client-dynamodb/dist-es': modulesOf('@aws-sdk/client-dynamodb'),
   '@aws-sdk/lib-dynamodb': part('lib-dynamodb.ts'),
-  '@aws-sdk/lib-dynamodb/dist-es': modulesOf('@aws-sdk/lib-dynamodb'),
-  '@aws-sdk/core/client': part('core-client.ts'),
-  '@smithy/core/client': part('core-client.ts'),
-  '@smithy/core/dist-es': modulesOf('@smithy/core'),
-  // The SDK imports it on demand, but no function needs it, and its own imports could not be bundled inline.
-  '@smithy/core/event-streams': part('core-client.ts'),
   'node:stream/web': join(import.meta.dirname, 'web-streams-stub.ts'),
 };
 
@@ -66,8 +53,6 @@ export function bundleInto(directory: string, files: Files, alias = parts): void
     alias: { ...alias },
     // Detecting it loads Web Crypto, which is unused: all parts use node:crypto.
     define: { crypto: 'undefined' },
-    // Its paths are only for types.
-    tsconfigRaw: {},
     entryPoints: Object.entries(files).map(([name, file]) => ({ in: file, out: join(name, 'function') })),
     outdir: directory,
     outExtension: { '.js': '.cjs' },

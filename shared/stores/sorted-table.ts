@@ -3,7 +3,7 @@ import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import type { InventoryItem } from '../contract/inventory.ts';
-import { reachingDynamoDB, readAgain } from '../dynamodb.ts';
+import { reachingDynamoDB, readWithRetries } from '../dynamodb.ts';
 import { int64AttributeSchema, type Item, parseItem } from '../item-attributes.ts';
 import { stockEntrySchema, STORE_ID } from './stock-store.ts';
 
@@ -62,7 +62,7 @@ export async function itemsOf(
     left = UnprocessedKeys?.[tableName]?.Keys ?? [];
     if (left.length > 0) throw new Unprocessed();
   };
-  await reachingDynamoDB(readAgain(read));
+  await reachingDynamoDB(readWithRetries(read));
   return found;
 }
 
@@ -128,7 +128,7 @@ export class SortedTable<Entry> {
       },
       Limit: limit,
     });
-    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readAgain(() => this.#client.send(query)));
+    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readWithRetries(() => this.#client.send(query)));
     return { items: Items ?? [], last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 

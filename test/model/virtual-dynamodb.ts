@@ -166,7 +166,7 @@ const failure = (properties: object): Error => Object.assign(new Error('The call
 
 const connectionReset = (): Error => failure({ code: 'ECONNRESET' });
 
-const timedOut = (): Error => failure({ name: 'TimeoutError' });
+const timedOut = (): Error => failure({ name: 'TimeoutError', $metadata: {} });
 
 const answered = { message: 'The call has failed', $metadata: { attempts: 1, totalRetryDelay: 0 } };
 

@@ -3,9 +3,17 @@ import { InternalServerError, ResourceNotFoundException, ThrottlingException } f
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { documentClient, isConnectionGone, isUnavailable, reachingDynamoDB, readAgain } from '../../shared/dynamodb.ts';
+import {
+  documentClient,
+  isConnectionGone,
+  isResponseLost,
+  isUnavailable,
+  reachingDynamoDB,
+  readWithRetries,
+} from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { localEndpoint, pointSdkAt } from '../support/engines.ts';
+import { UNPARSABLE_RESPONSE } from '../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
 import { close, listen } from '../support/listening.ts';
 
@@ -42,6 +50,19 @@ describe('The DynamoDB client', () => {
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
+  test('takes a response that cannot be parsed for lost, and no bug that sends nothing', async () => {
+    let calls = 0;
+    await respondWith((_, response) => void (calls++, response.socket?.end(UNPARSABLE_RESPONSE)));
+    const client = documentClient();
+    const unparsable = await failureOf(client.send(new GetCommand(GET)));
+    const unsent = await failureOf(client.send(new GetCommand({ ...GET, Key: { recordId: [undefined] } })));
+
+    expect(unparsable).toMatchObject({ code: expect.stringMatching(/^HPE_/) });
+    expect([unparsable, unsent].map(isResponseLost)).toEqual([true, false]);
+    expect([unparsable, unsent].map(isUnavailable)).toEqual([true, false]);
+    expect(calls).toBe(1);
+  });
+
   test('waits no longer for a response than its timeout', async () => {
     await respondWith(() => undefined);
     const start = Date.now();
@@ -57,7 +78,7 @@ describe('A failure of DynamoDB or of the way to it', () => {
   test.each<[string, unknown]>([
     ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
     ['throttling', new ThrottlingException({ message: 'x', $metadata })],
-    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError' })],
+    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError', $metadata })],
     ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
   ])('is SERVICE_UNAVAILABLE, to be tried again in a second: %s', async (_, cause) => {
     expect(isUnavailable(cause)).toBe(true);
@@ -82,7 +103,7 @@ test('A read has three attempts if DynamoDB is unavailable, and no more', async 
   const fault = new InternalServerError({ message: 'x', $metadata });
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;
-    return readAgain(() => {
+    return readWithRetries(() => {
       attempts += 1;
       return attempts > failures ? Promise.resolve(attempts) : Promise.reject(fault);
     });

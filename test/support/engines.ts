@@ -99,8 +99,7 @@ type RequestHandlerSettings = Parameters<typeof newClient>[0];
 export function clientOfFunctions(settings: RequestHandlerSettings): DynamoDBDocumentClient {
   const { send } = bundled().newClient(settings);
   const client = {
-    send: ({ clientCommand, input, inputKeyNodes, outputKeyNodes }: SdkCommand) =>
-      send({ clientCommand: { operation: operationOf(clientCommand) }, input, inputKeyNodes, outputKeyNodes }),
+    send: ({ clientCommand, input }: SdkCommand) => send({ operation: operationOf(clientCommand), input }),
     destroy: () => undefined,
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of it that stores use
@@ -111,8 +110,6 @@ export function clientOfFunctions(settings: RequestHandlerSettings): DynamoDBDoc
 interface SdkCommand {
   readonly clientCommand: object;
   readonly input: object;
-  readonly inputKeyNodes: object;
-  readonly outputKeyNodes: object;
 }
 
 interface Bundled {

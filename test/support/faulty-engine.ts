@@ -20,10 +20,15 @@ export type Fault =
   | { readonly kind: 'hangUp' }
   /** The call is carried out, and the connection breaks before or within the response; or it is a 500. */
   | { readonly kind: 'lostResponse' | 'halfResponse' | 'falseFailure' }
+  /** The call is carried out, and Node.js cannot parse the response. */
+  | { readonly kind: 'garbledResponse' }
   /** No response comes. */
   | { readonly kind: 'silence' }
   /** From this call on connections are refused. */
   | { readonly kind: 'gone' };
+
+/** A response with two lengths, which parsers refuse: each part of a proxy chain could take another one. */
+export const UNPARSABLE_RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}';
 
 /** The response of an AWS API to a call that it does not carry out. */
 export const awsFault = (status: number, type: string, message: string): FaultyResponse => ({
@@ -138,6 +143,7 @@ function respondWith(response: ServerResponse, { status, headers, body }: Faulty
 async function passOn(reply: IncomingMessage, response: ServerResponse, fault: Fault['kind'] | undefined) {
   const body = await buffer(reply);
   if (fault === 'lostResponse') response.destroy();
+  else if (fault === 'garbledResponse') response.socket?.end(UNPARSABLE_RESPONSE);
   else if (fault === 'falseFailure') respondWith(response, dynamoDBError(500, 'InternalServerError'));
   else {
     response.writeHead(reply.statusCode ?? 502, reply.headers);

@@ -1,28 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-} from '@aws-sdk/client-dynamodb/dist-es/models/errors.js';
-import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb/dist-es/models/DynamoDBServiceException.js';
-import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { requiredEnv } from '../../../shared/environment.ts';
 import { Connections } from './connections.ts';
-
-export { ConditionalCheckFailedException, DynamoDBServiceException, TransactionCanceledException };
-
-/** The base of a command of `@aws-sdk/lib-dynamodb`. */
-const commandOf = (operation: string) =>
-  class {
-    readonly operation = operation;
-  };
-
-export const BatchGetItemCommand = commandOf('BatchGetItem');
-export const GetItemCommand = commandOf('GetItem');
-export const QueryCommand = commandOf('Query');
-export const UpdateItemCommand = commandOf('UpdateItem');
-export const TransactWriteItemsCommand = commandOf('TransactWriteItems');
 
 /** The JSON of a response. An error has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
 interface Data {
@@ -31,13 +12,16 @@ interface Data {
   readonly Message?: string;
 }
 
-/** The exceptions with details beyond a name. */
-const modeled = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
+export class ConditionalCheckFailedException extends Error {}
+export class TransactionCanceledException extends Error {}
+
+/** The exceptions that callers distinguish by their class. */
+const classes = new Map(Object.entries({ ConditionalCheckFailedException, TransactionCanceledException }));
 
 /**
- * A DynamoDB client of AWS's signer, HTTP handler and exceptions, without the SDK's middleware: only the protocol (JSON
- * 1.0) is ours. It reads region, endpoint and credentials from the environment variables of the stack's functions,
- * does not retry, and has no binary values. TLS ensures the integrity of responses, without a CRC32 check.
+ * A DynamoDB client of AWS's signer and HTTP handler, without the SDK's middleware: the protocol (JSON 1.0) is ours. It
+ * reads region, endpoint and credentials from the environment variables of the stack's functions, does not retry, and
+ * has no binary values. TLS ensures the integrity of responses, without a CRC32 check.
  */
 export class DynamoDBClient {
   readonly #endpoint: URL;
@@ -51,15 +35,28 @@ export class DynamoDBClient {
     // As in the SDK: emulators of AWS set the general variable.
     const endpoint = AWS_ENDPOINT_URL_DYNAMODB ?? AWS_ENDPOINT_URL;
     this.#endpoint = new URL(endpoint ?? `https://dynamodb.${region}.${URL_SUFFIX}`);
-    this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: fromEnv() });
+    this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: credentials() });
     this.#connections = new Connections(this.#endpoint.protocol);
     const { agent } = this.#connections;
     this.#handler = new NodeHttpHandler({ ...requestHandler, httpAgent: agent, httpsAgent: agent });
   }
 
-  /** Makes one call. @throws DynamoDBServiceException, or the error of the connection */
-  async call(operation: string, input: object): Promise<Data> {
-    const body = JSON.stringify(input, refuseBinary);
+  /**
+   * Makes one call.
+   *
+   * @param read converts the output
+   * @throws Error; as in the SDK, with `$fault` for a response, and with `$metadata` if the call may have been sent
+   */
+  async call(operation: string, input: object, read: (output: Data) => object): Promise<object> {
+    const signed = await this.#sign(operation, JSON.stringify(input, refuseBinary));
+    try {
+      return read(await this.#exchange(signed));
+    } catch (error) {
+      throw error instanceof Error ? Object.assign(error, { $metadata: {} }) : error;
+    }
+  }
+
+  async #sign(operation: string, body: string): Promise<HttpRequest> {
     const { protocol, hostname, host, port, pathname: path } = this.#endpoint;
     const { _X_AMZN_TRACE_ID: trace } = process.env;
     const headers = {
@@ -70,18 +67,28 @@ export class DynamoDBClient {
       ...(trace !== undefined && { 'x-amzn-trace-id': trace }),
     };
     const to = { protocol, hostname, path, ...(port !== '' && { port: Number(port) }) };
-    const signed = await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body }));
+    return HttpRequest.clone(await this.#signer.sign(new HttpRequest({ ...to, method: 'POST', headers, body })));
+  }
+
+  async #exchange(signed: HttpRequest): Promise<Data> {
     this.#connections.closeIdle();
-    const { response } = await this.#handler.handle(HttpRequest.clone(signed)).catch((error: unknown) => {
+    const { response } = await this.#handler.handle(signed).catch((error: unknown) => {
       this.#connections.closeIdle(0);
       throw error;
     });
     const chunks: Buffer[] = [];
     for await (const chunk of response.body) chunks.push(chunk);
     const data = parse(Buffer.concat(chunks).toString());
-    if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, data);
+    if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, data ?? {});
     return data;
   }
+}
+
+function credentials() {
+  const { AWS_SESSION_TOKEN: sessionToken } = process.env;
+  const accessKeyId = requiredEnv('AWS_ACCESS_KEY_ID');
+  const secretAccessKey = requiredEnv('AWS_SECRET_ACCESS_KEY');
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
 function refuseBinary(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
@@ -98,13 +105,11 @@ function parse(text: string): Data | undefined {
   }
 }
 
-function exceptionOf(status: number, data: Data = {}) {
-  const { __type = 'UnknownError', Message = `HTTP status ${status}`, message = Message, ...rest } = data;
-  const name = __type.replace(/^.*#/, '');
-  const options = { ...rest, message, $metadata: { httpStatusCode: status } };
-  // An error without a reason may have been applied.
-  const $fault = status >= 400 && status < 500 ? 'client' : 'server';
-  const Modeled = modeled.get(name);
-  const exception = Modeled ? new Modeled(options) : new DynamoDBServiceException({ ...options, name, $fault });
-  return Object.assign(exception, { $response: { statusCode: status } });
+function exceptionOf(status: number, data: Data): Error {
+  const { __type, Message = `HTTP status ${status}`, message = Message, ...details } = data;
+  const name = __type?.replace(/^.*#/, '') ?? 'UnknownError';
+  // Without a type it is a proxy's response: the call may have been applied.
+  const isRefusal = __type !== undefined && status >= 400 && status < 500;
+  const Exception = classes.get(name) ?? Error;
+  return Object.assign(new Exception(message), { ...details, name, $fault: isRefusal ? 'client' : 'server' });
 }

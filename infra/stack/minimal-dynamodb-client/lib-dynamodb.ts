@@ -1,30 +1,68 @@
 import type { TranslateConfig } from '@aws-sdk/lib-dynamodb';
-import { marshallInput, unmarshallOutput } from '@aws-sdk/lib-dynamodb/dist-es/commands/utils.js';
+import { marshall, type NativeAttributeValue, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBClient } from './client-dynamodb.ts';
 
-export { BatchGetCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/BatchGetCommand.js';
-export { GetCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/GetCommand.js';
-export { QueryCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/QueryCommand.js';
-export { TransactWriteCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/TransactWriteCommand.js';
-export { UpdateCommand } from '@aws-sdk/lib-dynamodb/dist-es/commands/UpdateCommand.js';
+type Paths = Readonly<Record<'input' | 'output', readonly string[]>>;
 
-type KeyNodes = Parameters<typeof marshallInput>[1];
+/** The paths of values in the input and output of each operation. `*` stands for every name or index. */
+const valuePaths = {
+  BatchGetItem: { input: ['RequestItems.*.Keys.*.*'], output: ['Responses.*.*.*', 'UnprocessedKeys.*.Keys.*.*'] },
+  GetItem: { input: ['Key.*'], output: ['Item.*'] },
+  Query: { input: ['ExclusiveStartKey.*', 'ExpressionAttributeValues.*'], output: ['Items.*.*', 'LastEvaluatedKey.*'] },
+  TransactWriteItems: {
+    input: ['TransactItems.*.*.Item.*', 'TransactItems.*.*.Key.*', 'TransactItems.*.*.ExpressionAttributeValues.*'],
+    output: [],
+  },
+  UpdateItem: { input: ['Key.*', 'ExpressionAttributeValues.*'], output: ['Attributes.*'] },
+} satisfies Readonly<Record<string, Paths>>;
 
-/** A command of `@aws-sdk/lib-dynamodb`, with the paths of values in its input and output. */
-interface DocumentCommand {
-  readonly clientCommand: { readonly operation: string };
-  readonly input: object;
-  readonly inputKeyNodes: KeyNodes;
-  readonly outputKeyNodes: KeyNodes;
-}
+type Operation = keyof typeof valuePaths;
 
-/** Its document client, around ours. AWS's code marshals the values. */
+const commandOf = (operation: Operation) =>
+  class {
+    readonly operation = operation;
+    readonly input: object;
+
+    constructor(input: object) {
+      this.input = input;
+    }
+  };
+
+export const BatchGetCommand = commandOf('BatchGetItem');
+export const GetCommand = commandOf('GetItem');
+export const QueryCommand = commandOf('Query');
+export const TransactWriteCommand = commandOf('TransactWriteItems');
+export const UpdateCommand = commandOf('UpdateItem');
+
+/** The document client of `@aws-sdk/lib-dynamodb`, around ours. AWS's code converts the values. */
 export const DynamoDBDocumentClient = {
   from: (client: DynamoDBClient, { unmarshallOptions }: TranslateConfig) => ({
-    async send({ clientCommand, input, inputKeyNodes, outputKeyNodes }: DocumentCommand): Promise<object> {
-      const values = marshallInput(input, inputKeyNodes, { convertTopLevelContainer: true });
-      const output = await client.call(clientCommand.operation, values);
-      return unmarshallOutput(output, outputKeyNodes, { convertWithoutMapWrapper: true, ...unmarshallOptions });
+    async send({ operation, input }: InstanceType<typeof GetCommand>): Promise<object> {
+      const paths: Paths = valuePaths[operation];
+      const options = { convertWithoutMapWrapper: true, ...unmarshallOptions };
+      const body = convertAt(paths.input, input, (value) => marshall(value, { convertTopLevelContainer: true }));
+      return client.call(operation, body, (output) =>
+        convertAt(paths.output, output, (value) => unmarshall(value, options)),
+      );
     },
   }),
 };
+
+type Convert = (value: NativeAttributeValue) => unknown;
+
+const convertAt = (paths: readonly string[], data: object, convert: Convert): object =>
+  paths.map((path) => path.split('.')).reduce<object>((converted, path) => within(converted, path, convert), data);
+
+/** A copy of the data in which the values at the path are converted. Like the SDK's, it omits undefined values. */
+function within(data: object, [step, ...rest]: readonly string[], convert: Convert): object {
+  const convertOne = (value: NativeAttributeValue): unknown => {
+    if (value === undefined) return undefined;
+    return rest.length > 0 ? within(value, rest, convert) : convert(value);
+  };
+  if (Array.isArray(data)) return data.map(convertOne);
+  const entries = Object.entries(data).map(([name, value]) => [
+    name,
+    step === '*' || step === name ? convertOne(value) : value,
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -38,7 +38,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
       expect(await faulty.stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
     });
 
-    test.each<Fault['kind']>(['lostResponse', 'halfResponse', 'falseFailure'])(
+    test.each<Fault['kind']>(['lostResponse', 'halfResponse', 'falseFailure', 'garbledResponse'])(
       'is made once after a %s',
       async (kind) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name

@@ -142,6 +142,7 @@ const losses: readonly [string, Fault][] = [
   ['is lost', { kind: 'lostResponse' }],
   ['is truncated', { kind: 'halfResponse' }],
   ['is a failure', { kind: 'falseFailure' }],
+  ['cannot be parsed', { kind: 'garbledResponse' }],
 ];
 
 const petId = int64('42');
