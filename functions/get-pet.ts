@@ -7,7 +7,7 @@ import { withEntityTag } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
-import { findPet } from '../shared/stores/pets-and-orders.ts';
+import { findPet } from '../shared/stores/find-pet.ts';
 import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient();

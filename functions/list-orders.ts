@@ -2,7 +2,7 @@ import { recordToJson } from '../shared/contract/exact-json.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
-import { orderList } from '../shared/stores/pets-and-orders.ts';
+import { orderList } from '../shared/stores/order-list.ts';
 
 const client = documentClient();
 const orders = orderList(client, requiredEnv('ORDERS_TABLE'));

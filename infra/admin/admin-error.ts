@@ -17,6 +17,8 @@ export class AdminError extends Error {
 /** No service responds at the address. The message is the complete sentence for the admin. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
+  /** As in the SDK's errors of refused calls: nothing was applied, and a retry would fail too. */
+  readonly $fault = 'client';
 }
 
 /** The message of any failure, in one line and without a full stop, to end a sentence. */

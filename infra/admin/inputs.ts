@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
-import { isoTime } from '../../shared/key-registry/gateway.ts';
+import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { NO_EXPIRY } from '../../shared/keys/key-record.ts';
 import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';

@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { gatewayTags } from '../../shared/key-registry/gateway.ts';
+import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';

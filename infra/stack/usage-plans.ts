@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Names, Stack, Tags } from 'aws-cdk-lib';
 import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway.ts';
+import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 

@@ -11,7 +11,8 @@ import {
 import { partition } from '@aws-sdk/core/client';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
-import { customerPlans, type ApiStage, type GatewayClients, ignoreNotFound, gatewayTags } from './gateway.ts';
+import { customerPlans, type ApiStage, type GatewayClients, ignoreNotFound } from './gateway.ts';
+import { gatewayTags } from './gateway-tags.ts';
 import type { KeyTable } from './key-table.ts';
 import { liveKey, type LiveKey, readLiveKey } from './live-key.ts';
 import { MAX_COMMAND_MS } from './reconcile.ts';

@@ -131,7 +131,7 @@ export function describeChange(before: KeyRecord | undefined, after: KeyRecord, 
   const plan = changed('plan', planText(before), planText(after));
   return [
     ...changed('name', before.name, after.name),
-    ...(plan.length > 0 ? plan : changed('limits', limitsText(before), limitsText(after))),
+    ...(plan.length > 0 ? plan : changed('limits', limitsPhrase(before), limitsPhrase(after))),
     ...changed('expires', timeText(before.expiresAtMs), timeText(after.expiresAtMs)),
     ...stateChange(before, after, at),
     ...tokenChanges(before.tokens, after.tokens, at),
@@ -141,11 +141,11 @@ export function describeChange(before: KeyRecord | undefined, after: KeyRecord, 
 const changed = (what: string, before: string, after: string): string[] =>
   before === after ? [] : [`${what} ${before} → ${after}`];
 
-const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
+const limitsPhrase = ({ perMinute, perDay }: ExactLimits): string =>
   `${perMinute.toLocaleString('en')} per minute, ${perDay.toLocaleString('en')} per day`;
 
 const planText = (key: KeyRecord): string =>
-  plans[key.plan].limits === 'agreed' ? `${key.plan} (${limitsText(key)})` : key.plan;
+  plans[key.plan].limits === 'agreed' ? `${key.plan} (${limitsPhrase(key)})` : key.plan;
 
 const timeText = (epochMs = NO_EXPIRY): string =>
   epochMs >= NO_EXPIRY ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -8,15 +8,8 @@ import {
 } from '@aws-sdk/client-api-gateway';
 import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
-import {
-  type CustomerPlan,
-  customerPlans,
-  type ApiStage,
-  PAGE_SIZE,
-  ignoreNotFound,
-  gatewayTags,
-  isoTime,
-} from './gateway.ts';
+import { type CustomerPlan, customerPlans, type ApiStage, PAGE_SIZE, ignoreNotFound } from './gateway.ts';
+import { gatewayTags, isoTime } from './gateway-tags.ts';
 import { type GatewayFields, MAX_NAME_BYTES } from './record-changes.ts';
 
 /** A key in API Gateway. */

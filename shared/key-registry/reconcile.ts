@@ -20,7 +20,7 @@
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
 import { isIssued } from '../keys/token.ts';
-import { gatewayTags, isoTime } from './gateway.ts';
+import { gatewayTags, isoTime } from './gateway-tags.ts';
 import { differences, type GatewayFields, type KeyChange, revocation } from './record-changes.ts';
 import type { LiveKey } from './live-key.ts';
 
@@ -80,7 +80,7 @@ export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefin
   // Blocking wins: a suspended key that was enabled there is disabled again.
   if (unappliedSince === undefined)
     return isSuspendedUntilResumed(record) && live?.enabled ? { kind: 'apply', record } : LEAVE;
-  if (missingInGateway(record, live).length > 0) return { kind: 'apply', record };
+  if (differingFields(record, live).length > 0) return { kind: 'apply', record };
   return now - unappliedSince < SETTLED_MS ? LEAVE : { kind: 'cleared', record, change: cleared(now) };
 }
 
@@ -120,8 +120,8 @@ export function editOf(record: KeyRecord, live: LiveKey | undefined): KeyChange 
   return isClosed && record.enabled ? { enabled: false } : {};
 }
 
-/** The names of the attributes in which API Gateway differs from a record. */
-export function missingInGateway(record: KeyRecord, live: LiveKey | undefined): string[] {
+/** The names of the fields in which API Gateway differs from a record; `key` if it has no such key. */
+export function differingFields(record: KeyRecord, live: LiveKey | undefined): string[] {
   if (!live) return ['key'];
   const { plan, perMinute, perDay } = record;
   const { keyId, name, enabled, reading } = live;

@@ -3,7 +3,7 @@ import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
-import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway, openingProblem } from './reconcile.ts';
+import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, differingFields, openingProblem } from './reconcile.ts';
 
 /** The result of a sync, as ids of keys. */
 export interface SyncReport {
@@ -64,7 +64,7 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
   const mayClose = hasAllPlans && mass.length === 0;
   const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
   await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
-  await sync.inTurn(todo.filter(({ step }) => isConfirmed(step)));
+  await sync.oneByOne(todo.filter(({ step }) => isConfirmed(step)));
   return sync.report;
 }
 
@@ -123,7 +123,7 @@ class Sync {
   }
 
   /** Reports failures together with the completed actions. The next sync retries. */
-  async inTurn(items: readonly Item[]): Promise<void> {
+  async oneByOne(items: readonly Item[]): Promise<void> {
     for (const item of items) {
       const { id } = item;
       if (Date.now() - this.#now >= MAX_RUN_MS) this.report.left.push(id);
@@ -141,7 +141,7 @@ class Sync {
     else if (step.kind === 'report') this.report.problems.push(step.problem);
     else if (step.kind === 'add') this.#note('added', id, live && (await this.#add(live, step.fields)));
     else if (step.kind === 'catalog') this.#note('changed', id, await keyTable.revise(step.record, step.change));
-    else await this.#look(id, live, step);
+    else await this.#confirm(id, live, step);
   }
 
   /** @param written undefined if another write was faster */
@@ -155,13 +155,13 @@ class Sync {
     return this.#registry.keyTable.add(newRecord(record), { reason: 'created in API Gateway' });
   }
 
-  /** Applies an action if a single read of the key leads to the same one. */
-  async #look(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
+  /** Reads the key by itself. Applies the action only if that read requires exactly the same one. */
+  async #confirm(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
     const { record } = step;
     const { keyTable } = this.#registry;
     const live = await readLive(this.#registry, { keyId: listed?.keyId ?? record.keyId });
-    const again = reconcile(record, live, this.#now);
-    if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
+    const required = reconcile(record, live, this.#now);
+    if (!isDeepStrictEqual(required, step)) this.report[required.kind === 'leave' ? 'unchanged' : 'left'].push(id);
     else if (step.kind === 'delete') await this.#delete(id, record);
     else if (step.kind === 'apply') await this.#apply(id, record, live);
     else {
@@ -190,6 +190,6 @@ class Sync {
     }
     const keyId = await apply(this.#registry, stamped, live);
     if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
-    this.report.applied.push(`${id} (${missingInGateway(record, live).join(', ')})`);
+    this.report.applied.push(`${id} (${differingFields(record, live).join(', ')})`);
   }
 }

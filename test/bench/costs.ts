@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orderItem, petItem } from '../../shared/stores/pets-and-orders.ts';
+import { petItem } from '../../shared/stores/find-pet.ts';
+import { orderItem } from '../../shared/stores/order-list.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';

@@ -4,7 +4,7 @@ import type { Target } from '../../infra/admin/target.ts';
 import { type ControlPlane, createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
-import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway.ts';
+import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/record-changes.ts';

@@ -5,7 +5,7 @@ import {
   cleared,
   editOf,
   INTERIM_MS,
-  missingInGateway,
+  differingFields,
   isUnread,
   openingProblem,
   takesEdits,
@@ -44,7 +44,7 @@ export async function changeKey(
     const wasApplied = takesEdits(record);
     const edit = editOf(record, live);
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
-    const isInGateway = wasApplied && missingInGateway({ ...record, ...wanted }, live).length === 0;
+    const isInGateway = wasApplied && differingFields({ ...record, ...wanted }, live).length === 0;
     if (isInGateway && Object.keys(wanted).length === 0 && record.unappliedSince === undefined) return record;
     // Taken before the write, so that the minute reserved for its calls is never exceeded.
     const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};

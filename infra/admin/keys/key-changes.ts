@@ -1,6 +1,6 @@
 import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
 import { differences, type KeyChange, revocation } from '../../../shared/key-registry/record-changes.ts';
-import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
+import { takesEdits, UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../admin-error.ts';
@@ -62,7 +62,7 @@ export async function moveKey(target: Target, key: string, plan: PlanId, limits:
     plan,
     ...limits,
     // A key without a plan gets one.
-    ...(!record.unappliedSince && live && !live.reading && { enabled: record.enabled && live.enabled }),
+    ...(takesEdits(record) && live && !live.reading && { enabled: record.enabled && live.enabled }),
     // Refusals under the old limits no longer count toward a suspension.
     ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
     minuteRefused: 0,

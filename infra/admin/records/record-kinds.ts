@@ -5,13 +5,8 @@ import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
 import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
-import {
-  orderItem,
-  orderItemSchema,
-  orderList,
-  petItem,
-  petItemSchema,
-} from '../../../shared/stores/pets-and-orders.ts';
+import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
+import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/order-list.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockEntrySchema, stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';

@@ -2,7 +2,6 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { requiredEnv } from '../../../shared/environment.ts';
 import { Connections } from './connections.ts';
 
 /** The JSON of a response. An error has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
@@ -85,10 +84,9 @@ export class DynamoDBClient {
 }
 
 function credentials() {
-  const { AWS_SESSION_TOKEN: sessionToken } = process.env;
-  const accessKeyId = requiredEnv('AWS_ACCESS_KEY_ID');
-  const secretAccessKey = requiredEnv('AWS_SECRET_ACCESS_KEY');
-  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN: sessionToken } = process.env;
+  const keys = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
+  return sessionToken === undefined ? keys : { ...keys, sessionToken };
 }
 
 function refuseBinary(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { bundleInto, bundleOf } from '../../../infra/stack/bundle.ts';
-import { petItem } from '../../../shared/stores/pets-and-orders.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { int64 } from '../../support/int64.ts';

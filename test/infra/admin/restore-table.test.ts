@@ -9,7 +9,7 @@ import type { Target } from '../../../infra/admin/target.ts';
 import type { TableName } from '../../../infra/stages.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
-import { petItem } from '../../../shared/stores/pets-and-orders.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { engines, pointSdkAt } from '../../support/engines.ts';
 import { dynamoDBError, FaultyEngine } from '../../support/faulty-engine.ts';

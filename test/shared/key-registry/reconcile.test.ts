@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type GatewayFields, revocation } from '../../../shared/key-registry/record-changes.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
-import { openingProblem, reconcile, missingInGateway } from '../../../shared/key-registry/reconcile.ts';
+import { openingProblem, reconcile, differingFields } from '../../../shared/key-registry/reconcile.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { aKey } from '../../support/tables.ts';
@@ -38,7 +38,7 @@ function stepOf(of: KeyRecord | undefined, key: LiveKey | undefined): unknown[] 
   const { kind, ...rest } = reconcile(of, key, NOW);
   const { record: same, ...what } = { record: of, ...rest };
   expect(same).toBe(of);
-  return [kind, ...Object.values(what), ...(kind === 'apply' && of ? [missingInGateway(of, key)] : [])];
+  return [kind, ...Object.values(what), ...(kind === 'apply' && of ? [differingFields(of, key)] : [])];
 }
 
 const REVOKED = record({ ...revocation(NOW - 60 * SECOND) });
