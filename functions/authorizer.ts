@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent, Context } from 'aws-lambda';
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { errorCatalog } from '../shared/contract/errors.ts';
 import { operationAt } from '../shared/contract/routes.ts';
 import { documentClient } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { allow, deny, type DenialCode, contextOf, uncountedContext } from '../shared/http/authorizer-result.ts';
 import { UNCOUNTED, bearerToken, headerValues, readHeaders, type RequestHeaders } from '../shared/http/request.ts';
-import { isRequest, runProbe, warmUp } from '../shared/http/probe.ts';
+import { probed } from '../shared/http/probe.ts';
 import { idOf, isInterim, UnreadableRecordError } from '../shared/keys/key-record.ts';
 import { Limiter } from '../shared/keys/limiter.ts';
 import { parseToken } from '../shared/keys/token.ts';
@@ -91,8 +91,4 @@ function denied(
 const probe = () =>
   limiter.admit({ recordId: `probe ${randomUUID()}`, hash: 'none', usageIdentifier: 'none' }, Date.now());
 
-/** An event that is not a request runs the probe. */
-export const handler = async (event: APIGatewayRequestAuthorizerEvent, context: Context) =>
-  isRequest(event) ? authorize(event) : runProbe(probe, [context]);
-
-export const initialize = () => warmUp(probe);
+export const { handler, initialize } = probed(authorize, probe);

@@ -12,7 +12,7 @@ import {
   stockEventKind,
 } from '../shared/contract/inventory.ts';
 import { requiredEnv } from '../shared/environment.ts';
-import { runProbe } from '../shared/http/probe.ts';
+import { probed } from '../shared/http/probe.ts';
 import { exactNumbers } from '../shared/item-attributes.ts';
 import { logError } from '../shared/log.ts';
 import { stockItemSchema } from '../shared/stores/stock-store.ts';
@@ -42,15 +42,6 @@ interface Change {
   reason: string;
 }
 
-/** Publishes the changes of a batch. Any other event, or none, runs the probe. */
-export const handler = async (
-  event: unknown,
-  ...args: readonly unknown[]
-): Promise<DynamoDBBatchResponse | undefined> => (isBatch(event) ? publish(event.Records) : runProbe(probe, args));
-
-const isBatch = (event: unknown): event is DynamoDBStreamEvent =>
-  typeof event === 'object' && event !== null && 'Records' in event;
-
 /** Sends an invalid event: the bus checks the permission, then rejects it, so no subscriber gets it. */
 async function probe(): Promise<void> {
   const { Entries: [entry] = [] } = await bus.send(
@@ -61,8 +52,8 @@ async function probe(): Promise<void> {
 }
 
 /** In the order of the stream. @returns the first change that Lambda must resend, with all after it */
-async function publish(records: readonly DynamoDBRecord[]): Promise<DynamoDBBatchResponse> {
-  const changes = records.flatMap(changeOf);
+async function publish({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
+  const changes = Records.flatMap(changeOf);
   for (let first = 0; first < changes.length; first += EVENTS_PER_CALL) {
     const chunk = changes.slice(first, first + EVENTS_PER_CALL);
     await putEvents(chunk.filter(({ detail }) => detail));
@@ -166,3 +157,6 @@ async function putOnQueue(change: Change): Promise<void> {
 }
 
 const sequenceOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';
+
+// No client waits for its cold start.
+export const { handler } = probed(publish, probe);

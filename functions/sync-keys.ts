@@ -4,16 +4,16 @@ import { gatewayClients } from '../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../shared/key-registry/key-history.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
+import { logOrigin, metricLine } from '../shared/log.ts';
 
-const namespace = requiredEnv('METRICS_NAMESPACE');
-const stack = requiredEnv('STACK_NAME');
+const origin = logOrigin();
 
 const documents = documentClient({ maxAttempts: 5, requestTimeout: 5_000 });
 const history = new KeyHistory({
   client: documents,
   tableName: requiredEnv('HISTORY_TABLE'),
   who: () => Promise.resolve('sync'),
-  onLost: (error) => print({ service: 'sync-keys', stack, notRecorded: String(error) }),
+  onLost: (error) => print({ service: 'sync-keys', stack: origin.stack, notRecorded: String(error) }),
 });
 const registry = {
   ...gatewayClients(),
@@ -26,20 +26,6 @@ const print = (line: object): void => void process.stdout.write(`${JSON.stringif
 /** Max ids and problems in one log line; its counts include all. */
 const MAX_LISTED = 100;
 
-/** The counts of a line, each with its list in the report. */
-const counters = {
-  KeysAdded: 'added',
-  KeysChanged: 'changed',
-  KeysClosed: 'closed',
-  KeysApplied: 'applied',
-  KeysOpened: 'opened',
-  KeysLeft: 'left',
-  SyncProblems: 'problems',
-} as const satisfies Record<string, keyof SyncReport>;
-
-/** The counts that are metrics, too. */
-const measured = ['SyncProblems', 'KeysOpened'] as const satisfies (keyof typeof counters)[];
-
 /**
  * Syncs API Gateway's keys and the keys table. It ignores the content of the events and checks
  * all keys: an event may be late, duplicate or lost, and one run covers a whole batch.
@@ -48,26 +34,26 @@ export const handler = async (): Promise<void> => {
   publish(await syncKeys(registry));
 };
 
-/**
- * One log line. CloudWatch extracts metrics from it (Embedded Metric Format), which an alarm monitors; a metric of
- * 0 is omitted: it would be billed.
- */
+/** Logs one line, whose metrics an alarm monitors. */
 function publish({ keysInAccount, unchanged, ...report }: SyncReport): void {
-  const counts = Object.entries(counters).map(([name, list]) => [name, report[list].length] as const);
-  const named = Object.entries(report).filter(([, items]) => items.length > 0);
-  const metrics = measured.filter((name) => report[counters[name]].length > 0);
-  const directive = {
-    Namespace: namespace,
-    Dimensions: [['service', 'stack']],
-    Metrics: metrics.map((Name) => ({ Name, Unit: 'Count' })),
+  const counts = {
+    KeysAdded: report.added.length,
+    KeysChanged: report.changed.length,
+    KeysClosed: report.closed.length,
+    KeysApplied: report.applied.length,
+    KeysOpened: report.opened.length,
+    KeysLeft: report.left.length,
+    SyncProblems: report.problems.length,
   };
-  print({
+  const metrics = (['SyncProblems', 'KeysOpened'] as const).filter((name) => counts[name] > 0);
+  const lists = Object.entries(report).filter(([, items]) => items.length > 0);
+  const fields = {
     service: 'sync-keys',
-    stack,
     KeysInAccount: keysInAccount,
     KeysUnchanged: unchanged.length,
-    ...Object.fromEntries(counts),
-    ...Object.fromEntries(named.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
-    _aws: { Timestamp: Date.now(), CloudWatchMetrics: metrics.length > 0 ? [directive] : [] },
-  });
+    ...counts,
+    ...Object.fromEntries(lists.map(([name, items]) => [name, JSON.stringify(items.slice(0, MAX_LISTED))])),
+  };
+  const dimensions = Object.fromEntries(metrics.map((name) => [name, [['service', 'stack']]]));
+  print(metricLine(fields, dimensions, origin, Date.now()));
 }

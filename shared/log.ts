@@ -22,18 +22,6 @@ export function messageOf(error: unknown): string {
 /** The namespace of all stages' metrics; each has its stack as a dimension. */
 export const METRICS_NAMESPACE = 'PetStoreInventory';
 
-/**
- * The metrics of requests by their names, each a count, with its dimensions: those that an alarm or
- * a graph reads. CloudWatch bills every distinct set of dimension values as a separate metric.
- */
-const requestMetrics = {
-  Requests: [['stack'], ['stack', 'plan']],
-  /** Those that the authorizer denied, refused or could not count; `reason` is the error code. */
-  Refusals: [['stack'], ['stack', 'reason']],
-} as const;
-
-type RequestMetric = keyof typeof requestMetrics;
-
 /** The log line of a completed request. Never a key, or data that could reveal one. */
 export interface CompletedRequest {
   readonly requestId: string;
@@ -59,15 +47,39 @@ export interface LogOrigin {
   readonly stack: string;
 }
 
+export const logOrigin = (): LogOrigin => ({
+  namespace: requiredEnv('METRICS_NAMESPACE'),
+  stack: requiredEnv('STACK_NAME'),
+});
+
+/** The names of a line's fields that are metrics, each a count, with the fields that are its sets of dimensions. */
+type Metrics = Readonly<Record<string, readonly (readonly string[])[]>>;
+
 /**
- * Writes one line about each request: both a log record and the metrics of the request, in
- * CloudWatch's Embedded Metric Format (CloudWatch user guide, "Specification: Embedded metric format").
+ * A line that is both a log record and metrics, in CloudWatch's Embedded Metric Format (CloudWatch user guide,
+ * "Specification: Embedded metric format"). A metric of 0 should be omitted: it would be billed.
  *
  * We do not use Powertools, as it has one set of dimensions for all metrics of a line: plan and reason together
  * would multiply the billed metrics. It also adds milliseconds to every cold start.
+ *
+ * @param now Unix milliseconds
  */
+export const metricLine = (fields: object, metrics: Metrics, { namespace, stack }: LogOrigin, now: number) => ({
+  ...fields,
+  stack,
+  _aws: {
+    Timestamp: now,
+    CloudWatchMetrics: Object.entries(metrics).map(([name, dimensions]) => ({
+      Namespace: namespace,
+      Dimensions: dimensions,
+      Metrics: [{ Name: name, Unit: 'Count' }],
+    })),
+  },
+});
+
+/** Writes one line about each request. */
 export function requestLog(): (request: CompletedRequest) => void {
-  const origin = { namespace: requiredEnv('METRICS_NAMESPACE'), stack: requiredEnv('STACK_NAME') };
+  const origin = logOrigin();
   // Lambda prefixes console output with its own text, but CloudWatch requires complete lines of JSON.
   // Opens standard output now, while Lambda initializes, not in the first request.
   const { stdout } = process;
@@ -84,16 +96,9 @@ const NONE = 'none';
  * @param now Unix milliseconds
  * @param coldStart whether it is the first request of its execution environment
  */
-export function requestLine(
-  request: CompletedRequest,
-  { namespace, stack }: LogOrigin,
-  now: number,
-  coldStart = false,
-) {
+export function requestLine(request: CompletedRequest, origin: LogOrigin, now: number, coldStart = false) {
   const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
-  // No zeros: a metric that is always zero is billed too.
-  const metrics: RequestMetric[] = refusal === undefined ? ['Requests'] : ['Requests', 'Refusals'];
-  return {
+  const fields = {
     level: 'INFO',
     message: 'Request',
     requestId,
@@ -102,20 +107,17 @@ export function requestLine(
     plan,
     status: String(request.status),
     ...(code !== undefined && { code }),
-    ...(refusal !== undefined && { reason: refusal }),
     ...(!complete && { complete }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
     ...(coldStart && { coldStart }),
-    stack,
-    ...Object.fromEntries(metrics.map((name) => [name, 1])),
-    _aws: {
-      Timestamp: now,
-      CloudWatchMetrics: metrics.map((name) => ({
-        Namespace: namespace,
-        Dimensions: requestMetrics[name],
-        Metrics: [{ Name: name, Unit: 'Count' }],
-      })),
-    },
+    Requests: 1,
+    ...(refusal !== undefined && { reason: refusal, Refusals: 1 }),
   };
+  // Those that an alarm or a graph reads: each distinct set of dimension values is billed as a separate metric.
+  const metrics = {
+    Requests: [['stack'], ['stack', 'plan']],
+    ...(refusal !== undefined && { Refusals: [['stack'], ['stack', 'reason']] }),
+  };
+  return metricLine(fields, metrics, origin, now);
 }

@@ -32,7 +32,7 @@ import { pageOrigin } from '../environment.ts';
 import { logError, requestLog } from '../log.ts';
 import { ADMITTED, refusalOf, UNCOUNTED, type ApiRequest, quoted, readRequest } from './request.ts';
 import { limitHeadersOf, corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
-import { isRequest, type Probe, runProbe, warmUp } from './probe.ts';
+import { type Probe, probed } from './probe.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -63,34 +63,28 @@ export interface OperationOptions {
 }
 
 /** The Lambda function of an operation without a stream: its handler, and its initialization before any request. */
-export function operationHandler(respond: Respond<string>, options: OperationOptions = {}) {
-  return withPipeline<string>(middy({ requestEnd: requestLogger() }), respond, options);
-}
+export const operationHandler = (respond: Respond<string>, options?: OperationOptions) =>
+  withPipeline(respond, {}, options);
 
-/**
- * The Lambda function of an operation with a streamed response. A failure before the reply is an Error body;
- * after that the connection is closed, so no client mistakes a part for the whole.
- */
-export function streamingHandler(respond: Respond<string | Readable>, options: OperationOptions = {}) {
-  const handler = middy({ executionMode: executionModeStreamifyResponse, requestEnd: requestLogger() });
-  return withPipeline<string | Readable>(handler, respond, options);
-}
+/** The same with a streamed response. */
+export const streamingHandler = (respond: Respond<string | Readable>, options?: OperationOptions) =>
+  withPipeline(respond, { executionMode: executionModeStreamifyResponse }, options);
 
-/**
- * The middleware of every operation: it parses the request, refuses what the authorizer refused, converts errors
- * to Error bodies, adds headers to every response (limits, CORS, security and the operation's
- * own), omits the body for HEAD, and logs the request once its response has ended.
- */
-function withPipeline<Body>(pipeline: middy.MiddyfiedHandler, respond: Respond<Body>, options: OperationOptions) {
-  const { headers = {}, probe = async () => undefined } = options;
-  const serve = pipeline
-    .use([withHeaders(headers), withErrorBodies(headers['Link']), admittedOnly])
+function withPipeline<Body>(
+  respond: Respond<Body>,
+  mode: middy.PluginObject,
+  { headers = {}, probe = async () => undefined }: OperationOptions = {},
+) {
+  const serve = middy({ ...mode, requestEnd: requestLogger() })
+    .use([withHeaders(headers), admittedOnly])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
-  const handler = (event: APIGatewayProxyEvent, ...rest: [Context]) =>
-    isRequest(event) ? serve(readRequest(event), ...rest) : runProbe(probe, rest);
+  const exported = probed(
+    (event: APIGatewayProxyEvent, ...rest: [Context]) => serve(readRequest(event), ...rest),
+    probe,
+  );
   // Lambda recognizes a streaming handler by a marker.
-  Object.assign(handler, serve);
-  return { handler, initialize: () => warmUp(probe) };
+  Object.assign(exported.handler, serve);
+  return exported;
 }
 
 const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Body> => ({
@@ -99,8 +93,10 @@ const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Bod
   body,
 });
 
+/** Converts a failure to an Error body, and adds the headers of every response, with a link to an error's page. */
 function withHeaders(headers: Headers): Middleware {
-  const add = ({ event: { authorizer, method }, response }: HandledRequest): void => {
+  const page = pageOrigin();
+  const after = ({ event: { authorizer, method }, response }: HandledRequest): void => {
     if (!response) return;
     response.headers = {
       ...corsHeaders,
@@ -111,19 +107,13 @@ function withHeaders(headers: Headers): Middleware {
     };
     if (method === 'HEAD') response.body = '';
   };
-  return { after: add, onError: add };
-}
-
-/** @param links of every response, in addition to that of the error's page */
-function withErrorBodies(links: string | undefined): Middleware {
-  const page = pageOrigin();
-  return {
-    onError: (call) => {
-      const { status, code, headers, body } = loggedErrorOf(call.error, call.event);
-      const help = page !== undefined && { Link: [links, helpLink(page, code)].filter(Boolean).join(', ') };
-      call.response = toResult({ status, headers: { ...headers, ...help }, body: JSON.stringify(body) });
-    },
+  const onError = (call: HandledRequest): void => {
+    const { status, code, headers: own, body } = loggedErrorOf(call.error, call.event);
+    const help = page !== undefined && { Link: [headers['Link'], helpLink(page, code)].filter(Boolean).join(', ') };
+    call.response = toResult({ status, headers: { ...own, ...help }, body: JSON.stringify(body) });
+    after(call);
   };
+  return { after, onError };
 }
 
 /** The response to a failure. Logs the cause of a server error. */

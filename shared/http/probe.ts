@@ -16,8 +16,21 @@ const WARM_UP_MS = 1_000;
 const LAST_ATTEMPT_MS = 3_000;
 const PAUSE_MS = 500;
 
+/**
+ * The exports of a function: its handler, and its initialization before the first event. Any event that its trigger
+ * does not send, or none, runs the probe, to check the function before a release routes traffic to it.
+ */
+export function probed<Event, Rest extends readonly unknown[], Result>(
+  serve: (event: Event, ...rest: Rest) => Promise<Result>,
+  probe: Probe,
+) {
+  const handler = (event?: Event, ...rest: Rest): Promise<Result | undefined> =>
+    isOfTrigger(event) ? serve(event, ...rest) : runProbe(probe, rest);
+  return { handler, initialize: () => warmUp(probe) };
+}
+
 /** Runs a probe to set up what the first call of DynamoDB needs: the connection, TLS, the client's lazy parts. */
-export async function warmUp(probe: Probe): Promise<void> {
+async function warmUp(probe: Probe): Promise<void> {
   const { promise: timedOut, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = setTimeout(giveUp, WARM_UP_MS);
   try {
@@ -29,17 +42,15 @@ export async function warmUp(probe: Probe): Promise<void> {
   }
 }
 
-/** Whether API Gateway sent an event, with a request context. Any other event, or none, runs the probe. */
-export const isRequest = (event: unknown): boolean =>
-  typeof event === 'object' && event !== null && 'requestContext' in event;
+/** Whether the event is API Gateway's, which has a request context, or a stream's, which has records. */
+const isOfTrigger = <Event>(event: Event | undefined): event is Event =>
+  typeof event === 'object' && event !== null && ('requestContext' in event || 'Records' in event);
 
 /**
- * Checks a function before a release routes traffic to it.
- *
- * @param args of its handler after the event: the context, after the stream of a streaming handler
+ * @param args of the handler after the event: the context, after the stream of a streaming handler
  * @throws the probe's error, a failure of the function
  */
-export async function runProbe(probe: Probe, args: readonly unknown[]): Promise<undefined> {
+async function runProbe(probe: Probe, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
   while (!(await isPassed(probe, context))) await sleep(PAUSE_MS);
   for (const stream of args) if (stream instanceof Writable) stream.end();

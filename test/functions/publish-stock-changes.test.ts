@@ -42,7 +42,8 @@ const detailIn = v.pipe(v.string(), v.parseJson(), v.strictObject(stockChangedSc
 
 const logged = recordFaults();
 let aws: FaultyLink;
-let handler: typeof PublishStockChanges.handler;
+/** Records are any, as the function validates them. */
+let lambda: { handler(event?: object, context?: object): ReturnType<typeof PublishStockChanges.handler> };
 
 // EventBridge and SQS run on AWS only: this responds as in their API references.
 beforeAll(async () => {
@@ -51,7 +52,7 @@ beforeAll(async () => {
   const { origin } = aws;
   Object.assign(process.env, { AWS_ENDPOINT_URL_EVENTBRIDGE: origin, AWS_ENDPOINT_URL_SQS: origin });
   Object.assign(process.env, { EVENT_BUS: 'test-Inventory', UNPUBLISHED_QUEUE_URL: `${origin}/queue` });
-  ({ handler } = await import('../../functions/publish-stock-changes.ts'));
+  lambda = await import('../../functions/publish-stock-changes.ts');
 });
 
 afterAll(() => aws.close());
@@ -80,7 +81,7 @@ async function send(Records: Records | undefined, refusal: Refusal, queueStatus 
     const Entries = codes.map((ErrorCode) => (ErrorCode === undefined ? { EventId: 'e' } : { ErrorCode }));
     return response(200, { FailedEntryCount: codes.filter(Boolean).length, Entries });
   };
-  const result = await handler(Records && { Records }, { getRemainingTimeInMillis: () => 1_000 });
+  const result = await lambda.handler(Records && { Records }, { getRemainingTimeInMillis: () => 1_000 });
   const queued = callsOf('SendMessage').map(({ body }) => JSON.parse(v.parse(messageIn, body).MessageBody));
   return { again: result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier), queued };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { isRequest, runProbe, warmUp } from '../../../shared/http/probe.ts';
+import { probed } from '../../../shared/http/probe.ts';
 
+const serve = () => Promise.resolve('served');
 const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
 
 beforeEach(() => {
@@ -13,24 +14,27 @@ afterEach(() => {
 
 describe('the probe of a release', () => {
   const probe = jest.fn<() => Promise<void>>();
+  const check = (millisecondsLeft: number) =>
+    probed<undefined, [object], string>(serve, probe).handler(undefined, {
+      getRemainingTimeInMillis: () => millisecondsLeft,
+    });
 
   beforeEach(() => {
     probe.mockReset().mockResolvedValue();
   });
 
-  test('is asked for by every event that API Gateway does not send', () => {
-    expect([undefined, null, 'x', {}, { requestContext: undefined }].map(isRequest)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      true,
-    ]);
+  test('is asked for by every event that neither API Gateway nor a stream sends', async () => {
+    const { handler } = probed<unknown, [], string>(serve, probe);
+    const events = [undefined, null, 'x', {}, { requestContext: undefined }, { Records: [] }];
+    const responses = await Promise.all(events.map((event) => handler(event)));
+
+    expect(responses).toEqual([undefined, undefined, undefined, undefined, 'served', 'served']);
+    expect(probe).toHaveBeenCalledTimes(4);
   });
 
   test('waits for what IAM has just granted', async () => {
     probe.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
-    const response = runProbe(probe, [{ getRemainingTimeInMillis: () => 10_000 }]);
+    const response = check(10_000);
     await jest.advanceTimersByTimeAsync(1_000);
 
     await expect(response).resolves.toBeUndefined();
@@ -40,7 +44,7 @@ describe('the probe of a release', () => {
   test('but not until the function is stopped, which would not say why', async () => {
     probe.mockRejectedValue(refused);
 
-    await expect(runProbe(probe, [{ getRemainingTimeInMillis: () => 2_999 }])).rejects.toThrow('not authorized');
+    await expect(check(2_999)).rejects.toThrow('not authorized');
   });
 });
 
@@ -48,7 +52,7 @@ describe('the probe of a cold start', () => {
   test('is waited for, may fail, and leaves no timer', async () => {
     const call = jest.fn(() => Promise.reject(new Error('unavailable')));
 
-    await expect(warmUp(call)).resolves.toBeUndefined();
+    await expect(probed(serve, call).initialize()).resolves.toBeUndefined();
     expect(call).toHaveBeenCalledTimes(1);
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -56,7 +60,8 @@ describe('the probe of a cold start', () => {
   test('is waited for no longer than a second, and may fail after it', async () => {
     const { promise, reject } = Promise.withResolvers<void>();
     let isReady = false;
-    const warm = warmUp(() => promise).then(() => (isReady = true));
+    const { initialize } = probed(serve, () => promise);
+    const warm = initialize().then(() => (isReady = true));
     await jest.advanceTimersByTimeAsync(999);
     expect(isReady).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
