@@ -35,7 +35,8 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
 
   try {
     const verdict = await limiter.admit(token, now);
-    if (verdict.kind === 'denied') return denied(event, now, 'API_KEY_INVALID', UNKNOWN);
+    if (verdict.kind === 'denied')
+      return denied(event, now, 'API_KEY_INVALID', verdict.isSuspended ? SUSPENDED : UNKNOWN);
     const ofKey = isInterim(verdict.key, now) ? interimKey : token.usageIdentifier;
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
     return allow(methodArn, idOf(verdict.key), meteredAs, contextOf(verdict, token.hash, now));
@@ -51,6 +52,7 @@ const receivedAt = ({ requestTimeEpoch }: { readonly requestTimeEpoch?: number }
   requestTimeEpoch ?? Date.now();
 
 const MISTYPED = 'The API key is mistyped or truncated: send all 50 characters.';
+const SUSPENDED = 'The API key is suspended: ask the admin of the store to resume it.';
 const UNKNOWN =
   'The API key has a valid format, but is unknown, disabled, revoked or expired: ask the admin of the store for a new one.';
 

@@ -1,5 +1,6 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { operations } from '../../shared/contract/operations.ts';
+import { REPLAYED_HEADER } from '../../shared/http/conditional-requests.ts';
 import { challenges } from '../../shared/http/authorizer-result.ts';
 import {
   type limitHeaders,
@@ -75,6 +76,11 @@ export const headers = {
   Sunset: optional('Earliest date of removal (RFC 8594)', deprecation['Sunset']),
   [STABILITY_HEADER]: optional('The stability mark of the operation', operations.updateInventory.stability),
   'Retry-After': header('Seconds to wait before the next attempt', secondsOfMinute),
+  RetryAfterIfSafe: optional(
+    'Seconds to wait before the next attempt; absent with `UPDATE_OUTCOME_UNKNOWN` for a request without `Idempotency-Key`',
+    1,
+  ),
+  [REPLAYED_HEADER]: optional('`true` if an earlier request with this `Idempotency-Key` was applied', 'true'),
   'WWW-Authenticate': header(
     'How to authenticate, with `error="invalid_token"` if a key was sent (RFC 6750)',
     challenges.API_KEY_INVALID,
@@ -90,6 +96,7 @@ const sharedNames: Partial<Record<HeaderComponent, string>> = {
   DeprecationPages: 'Link',
   HelpPage: 'Link',
   ReadETag: 'ETag',
+  RetryAfterIfSafe: 'Retry-After',
 };
 
 /** The headers of a response: the common ones, and these. */

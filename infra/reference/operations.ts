@@ -62,12 +62,13 @@ Setting the same quantity twice is safe. See [Safe updates](#description/safe-up
     body: { schema: 'InventoryUpdate', example: { quantity: examples.updateInventory.quantity } },
     response: 'InventoryItem',
     responseDescription: 'The entry, updated',
-    responseHeaders: ['ETag'],
+    responseHeaders: ['ETag', 'Idempotent-Replayed'],
   },
   updateInventories: {
     tag: 'Inventory',
     description: `Sets the quantities of up to 25 pets. Each row is a separate update: the response has the result of each, in
 their order. It counts as one request. See [Batch updates](#description/batch-updates).`,
+    parameters: ['IdempotencyKey'],
     body: { schema: 'InventoryUpdates', example: examples.inventoryUpdates },
     response: 'InventoryUpdateResults',
     responseDescription: 'The result of each row',
@@ -81,7 +82,7 @@ Send an \`Idempotency-Key\`: without one, a retried adjustment is applied twice.
     response: 'InventoryItem',
     responseDescription:
       'The entry; a retry with the same `Idempotency-Key` returns the current entry, with later changes',
-    responseHeaders: ['ETag'],
+    responseHeaders: ['ETag', 'Idempotent-Replayed'],
   },
   getPet: {
     tag: 'Pets',

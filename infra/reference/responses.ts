@@ -57,7 +57,7 @@ function errorResponse(
 ): ResponseObject {
   return {
     description: codes.map((code) => `- ${codeAndMessage(code)}`).join('\n'),
-    headers: headersOf([...(ofStatus[status] ?? []), ...own, 'HelpPage']),
+    headers: headersOf([...headersFor(status, codes), ...own, 'HelpPage']),
     content: {
       'application/json': {
         schema: errorSchema(status, codes),
@@ -65,6 +65,10 @@ function errorResponse(
       },
     },
   };
+}
+
+function headersFor(status: number, codes: readonly ErrorCode[]): readonly HeaderComponent[] {
+  return codes.includes('UPDATE_OUTCOME_UNKNOWN') ? ['RetryAfterIfSafe'] : (ofStatus[status] ?? []);
 }
 
 /** In Markdown, which would parse `<API_KEY>` as a tag. */

@@ -107,10 +107,10 @@ export const schemas = {
       status: {
         type: 'integer',
         format: 'int32',
-        enum: [200, 404, 412, 500, 503],
+        enum: [200, 404, 412, 422, 500, 503],
         description: 'The status that a single update would return',
       },
-      etag: { type: 'string', description: 'Version of the entry, for the next `ifMatch` (status 200)' },
+      etag: { type: 'string', description: 'Version of the entry, for the next `ifMatch` (status 200 and 412)' },
       item: schemaRef('InventoryItem'),
       error: schemaRef('Error'),
     },

@@ -25,7 +25,7 @@ const definitions: Readonly<Record<FunctionName, FunctionDefinition>> = {
   listInventory: { timeoutSeconds: 'streaming', calls: { stock: ['Query', 'BatchGetItem'] } },
   getInventory: { calls: { stock: ['GetItem'] } },
   updateInventory: { calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] } },
-  updateInventories: { calls: { stock: ['UpdateItem', 'GetItem'] } },
+  updateInventories: { calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] } },
   adjustInventory: { calls: { stock: ['UpdateItem', 'GetItem'], requests: ['PutItem'] } },
   getPet: { calls: { pets: ['GetItem'], stock: ['GetItem'] } },
   listOrders: { timeoutSeconds: 'streaming', calls: { orders: ['Query'] } },

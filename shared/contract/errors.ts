@@ -31,6 +31,7 @@ export const errorCatalog = {
   TOO_MANY_REQUESTS: { status: 429, message: 'Too many requests: wait for the time in Retry-After.' },
   INTERNAL_ERROR: { status: 500, message: 'The service failed while processing this request.' },
   BAD_GATEWAY: { status: 502, message: 'The service crashed while processing this request.' },
+  UPDATE_OUTCOME_UNKNOWN: { status: 503, message: 'The update may have been applied.' },
   SERVICE_UNAVAILABLE: { status: 503, message: 'The service is temporarily unavailable.' },
   GATEWAY_TIMEOUT: { status: 504, message: 'The service timed out.' },
 } as const satisfies Record<string, ErrorDefinition>;
@@ -46,7 +47,7 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-interface ServiceErrorOptions {
+export interface ServiceErrorOptions {
   /** Replaces the message of the catalog. */
   readonly message?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;

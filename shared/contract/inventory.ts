@@ -49,6 +49,7 @@ export const inventoryUpdatesSchema = v.pipe(
             v.description('Update only the entry with this ETag'),
           ),
         ),
+        ifQuantity: v.optional(v.pipe(quantitySchema, v.description('Update only if the quantity is still this'))),
       },
       'must be an object',
     ),

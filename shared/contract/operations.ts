@@ -71,6 +71,7 @@ const errorsOfChange = [
   'PRECONDITION_FAILED',
   'UNSUPPORTED_MEDIA_TYPE',
   'IDEMPOTENCY_KEY_REUSED',
+  'UPDATE_OUTCOME_UNKNOWN',
 ] as const satisfies readonly ErrorCode[];
 
 /** Every operation of the interface, by its name. */

@@ -46,7 +46,13 @@ export type InventoryUpdateOf<Int> = UpdateOf<Pick<InventoryItemOf<Int>, 'quanti
 /** Result of one row of `PATCH /inventory`. */
 export type InventoryUpdateResultOf<Int> =
   | { readonly petId: Int; readonly status: 200; readonly etag: string; readonly item: InventoryItemOf<Int> }
-  | { readonly petId: Int; readonly status: 404 | 412 | 500 | 503; readonly error: RowError };
+  | {
+      readonly petId: Int;
+      readonly status: 404 | 412 | 422 | 500 | 503;
+      readonly error: RowError;
+      /** The current ETag of the entry, with status 412. */
+      readonly etag?: string | undefined;
+    };
 
 /** The Error body that a single update would return. */
 export interface RowError {

@@ -82,12 +82,15 @@ const codeOfRefusal = {
 
 /** @param hash of the token */
 export function contextOf(verdict: CountedVerdict, hash: string, now: number): AuthorizerContext {
-  const outcome = verdict.kind === 'admitted' ? { outcome: ADMITTED } : { outcome: codeOfRefusal[verdict.reason] };
   const windows = windowsOf(verdict);
   const least = mostRestrictiveWindow(windows);
   // The minute that counts a request may have begun only by another host's clock.
   const time = Math.max(now, startOfMinute(verdict.key.currentMinute));
   const retryAfter = verdict.kind === 'admitted' ? 1 : Math.max(1, secondsUntil(least, time));
+  const outcome =
+    verdict.kind === 'admitted'
+      ? { outcome: ADMITTED }
+      : { outcome: codeOfRefusal[verdict.reason], message: `${reasonFor(verdict)}: retry after ${retryAfter} s.` };
   const { recordId, plan, tokens, expiresAtMs = NO_EXPIRY } = verdict.key;
   const token = tokens[hash];
   const end = Math.min(expiresAtMs, token?.until ?? NO_EXPIRY);
@@ -101,6 +104,13 @@ export function contextOf(verdict: CountedVerdict, hash: string, now: number): A
     limits: limitsJson(windows),
   };
   return { ...outcome, ...ofKey, ...limitContext(least, windows, retryAfter, time) };
+}
+
+function reasonFor({ reason, key: { perMinute, perDay, suspendedByAdmin } }: Refusal): string {
+  if (reason === 'minute') return `Per-minute limit of ${perMinute} requests exceeded`;
+  if (reason === 'day') return `Daily quota of ${perDay} requests exceeded`;
+  if (suspendedByAdmin) return 'The admin of the store has suspended the API key';
+  return `The API key is suspended, as ${perMinute} requests were refused within a minute`;
 }
 
 /** For `GET /key`. */

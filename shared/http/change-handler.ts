@@ -23,8 +23,7 @@ export function changeHandler(operation: OperationId, schema: ChangeSchema, exam
     const petId = parsePetId(request);
     const fields = parseJsonBody(request, schema, example);
     const change = { petId, ...fields, versions: expectedVersions(request.headers) };
-    const repeatable = idempotentRequest(request, change);
-    return entryReply(await (repeatable ? idempotent.applyIdempotently(repeatable, change) : stock.change(change)));
+    return entryReply(await idempotent.apply(idempotentRequest(request, change), change));
   };
   return operationHandler(respond, {
     headers: stabilityHeader(operation),

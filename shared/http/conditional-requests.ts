@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
+import type { Int64 } from '../contract/int64.ts';
 import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
-import type { IdempotentRequest } from '../stores/idempotent-changes.ts';
-import type { StockChange, StockVersion } from '../stores/stock-store.ts';
+import type { ChangeResult, IdempotentRequest } from '../stores/idempotent-changes.ts';
+import type { StockChange } from '../stores/stock-store.ts';
 import type { Reply } from './operation-handler.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 import { REVALIDATED } from './response-headers.ts';
@@ -20,10 +21,13 @@ const isTagList = (header: string): boolean => TAG_LIST.test(header);
 /** The entity tags in the value of a header. */
 const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
 
+/** The header of a response whose request was applied before. */
+export const REPLAYED_HEADER = 'Idempotent-Replayed';
+
 /** A stock entry, with its `ETag` for an update. */
-export const entryReply = ({ entry, version }: StockVersion): Reply => ({
+export const entryReply = ({ entry, version, isReplayed = false }: ChangeResult): Reply => ({
   status: 200,
-  headers: { ETag: entityTag(version) },
+  headers: { ETag: entityTag(version), ...(isReplayed && { [REPLAYED_HEADER]: 'true' }) },
   body: inventoryItemToJson(entry),
 });
 
@@ -84,9 +88,14 @@ export function expectedVersions(headers: RequestHeaders): readonly string[] | u
  * It is scoped to the API key, so it is the same request with any of the key's tokens.
  *
  * @param change all content of the request
+ * @param row id of the row of a batch: each is a request of its own
  * @throws ServiceError INVALID_HEADER
  */
-export function idempotentRequest(request: ApiRequest, change: StockChange): IdempotentRequest | undefined {
+export function idempotentRequest(
+  request: ApiRequest,
+  change: StockChange,
+  row?: Int64,
+): IdempotentRequest | undefined {
   const values = headerValues(request.headers, 'idempotency-key');
   if (values.length === 0) return undefined;
   const { recordId } = request.authorizer;
@@ -94,7 +103,9 @@ export function idempotentRequest(request: ApiRequest, change: StockChange): Ide
     const cause = new Error('The request has no record id to scope its Idempotency-Key');
     throw new ServiceError('SERVICE_UNAVAILABLE', { cause });
   }
-  return { requestId: digest([recordId, parseIdempotencyKey(values)]), fingerprint: fingerprintOf(change) };
+  const key = parseIdempotencyKey(values);
+  const requestId = digest(row === undefined ? [recordId, key] : [recordId, key, row]);
+  return { requestId, fingerprint: fingerprintOf(change) };
 }
 
 /** In a fixed order of properties: a retry may reach another release, as in a canary. */

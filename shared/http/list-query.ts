@@ -52,7 +52,10 @@ export function parseListQuery(query: ApiRequest['query'], parameters: ListParam
     const found = `The parameter ${quoted(name)} is`;
     const isKnown = Object.hasOwn(parameters, name);
     if (!isKnown) return `${found} unknown: this list supports ${Object.keys(parameters).join(', ')}.`;
-    return `${found} ${quoted(query[name]?.join(',') ?? '')}, but ${issue?.message}.`;
+    const value = query[name]?.join(',') ?? '';
+    if (issue?.type === 'max_length')
+      return `The parameter ${quoted(name)} has ${value.split(',').length} ids, but ${issue.message}.`;
+    return `${found} ${quoted(value)}, but ${issue?.message}.`;
   });
   throw new ServiceError('INVALID_QUERY', { message: faults.join(' ') });
 }

@@ -33,6 +33,8 @@ export type LimitContext = v.InferOutput<typeof limitContextSchema>;
 const authorizerContextSchema = v.object({
   /** `ADMITTED`, or the error code that the function returns. */
   outcome: textOr('none'),
+  /** Of that error; absent: the message of the catalog. */
+  message: textIfAny,
   ...limitContextSchema.entries,
   /** An `Access`; an unknown one is read-only. Absent if the request could not be counted. */
   access: textIfAny,
@@ -115,21 +117,11 @@ export function readHeaders({
 export const headerValues = (headers: RequestHeaders, name: string): readonly string[] => headers.get(name) ?? [];
 
 /** The error of a request that is not admitted. An unknown one, of a later release, is 503. */
-export function refusalOf(context: AuthorizerContext): ServiceError {
-  const { outcome, retryAfter } = context;
+export function refusalOf({ outcome, message, retryAfter }: AuthorizerContext): ServiceError {
   const headers = { 'Retry-After': retryAfter };
-  if (isErrorCode(outcome)) return new ServiceError(outcome, { message: refusalMessage(context), headers });
+  if (isErrorCode(outcome)) return new ServiceError(outcome, { message, headers });
   const cause = new Error(`Unknown outcome of the authorizer: ${outcome}`);
   return new ServiceError('SERVICE_UNAVAILABLE', { headers, cause });
-}
-
-/** The message of a refusal with its limits, if known. */
-function refusalMessage({ outcome, limit, retryAfter }: AuthorizerContext): string | undefined {
-  if (outcome === 'RATE_LIMIT_EXCEEDED')
-    return `Per-minute limit of ${limit} requests exceeded: retry after ${retryAfter} s.`;
-  if (outcome === 'DAILY_QUOTA_EXCEEDED')
-    return `Daily quota of ${limit} requests exceeded: retry after ${retryAfter} s.`;
-  return outcome === 'API_KEY_SUSPENDED' ? `The API key is suspended: retry after ${retryAfter} s.` : undefined;
 }
 
 /** The principal of a request that could not be counted, because the keys table is unavailable. */
@@ -152,11 +144,15 @@ export function parsePetId({ pathParameters: { petId } }: Pick<ApiRequest, 'path
   throw new ServiceError('INVALID_PET_ID', { message: `petId is ${quoted(petId ?? '')}, but ${INT64_RULE}.` });
 }
 
-/** A client's value as JSON: truncated, and with invisible characters escaped. */
+const MAX_QUOTED = 40;
+
+/** A client's value as JSON: shortened with an ellipsis, and with invisible characters escaped. */
 export function quoted(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : JSON.stringify(value).slice(0, 40);
+  const text = typeof value === 'string' ? JSON.stringify(shortened(value)) : shortened(JSON.stringify(value));
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 }
+
+const shortened = (text: string): string => (text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 
 const escaped = (character: string): string =>
   character.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

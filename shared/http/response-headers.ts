@@ -89,6 +89,7 @@ export const exposedHeaders = [
   'Allow',
   'Deprecation',
   'ETag',
+  'Idempotent-Replayed',
   'Link',
   'Retry-After',
   'Sunset',

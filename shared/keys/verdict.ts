@@ -53,9 +53,12 @@ export interface Refusal {
 export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecord } | Refusal;
 
 /** The outcome for one request. */
-export type Verdict = CountedVerdict | { readonly kind: 'denied' };
+export type Verdict = CountedVerdict | Denial;
 
-export const DENIED: Verdict = { kind: 'denied' };
+/** `isSuspended`: an admin has suspended the key until it is resumed. The token is valid otherwise. */
+export type Denial = { readonly kind: 'denied'; readonly isSuspended: boolean };
+
+const DENIED: Denial = { kind: 'denied', isSuspended: false };
 
 /** The minute that a request counts in, and what it starts: a new minute, or a new day too. */
 export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
@@ -84,8 +87,9 @@ export interface RefusalStep {
  * @param now time of the request, Unix milliseconds
  */
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
-  if (!key?.enabled || key.revoked || key.suspendedUntil >= UNTIL_RESUMED) return DENIED;
-  if ((key.expiresAtMs ?? NO_EXPIRY) <= now || !validToken(key, hash, now)) return DENIED;
+  if (!key || key.revoked || (key.expiresAtMs ?? NO_EXPIRY) <= now || !validToken(key, hash, now)) return DENIED;
+  if (key.suspendedUntil >= UNTIL_RESUMED) return { kind: 'denied', isSuspended: true };
+  if (!key.enabled) return DENIED;
   return isSuspended(key, now) ? limitRefusal(key, now) : countingStep(key, now);
 }
 

@@ -11,6 +11,7 @@ import { exactNumbers } from '../item-attributes.ts';
 import {
   changeFailure,
   type ChangeState,
+  isExpected,
   newVersion,
   type OldItem,
   parseRefused,
@@ -34,6 +35,9 @@ export interface IdempotentRequest {
   /** Of all content of the request. */
   readonly fingerprint: string;
 }
+
+/** An entry after a change, which an earlier request may have made. */
+export type ChangeResult = StockVersion & { readonly isReplayed?: boolean };
 
 /** The request of a probe, which is never recorded. */
 export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
@@ -63,6 +67,11 @@ export class IdempotentChanges {
     this.#requestsTable = requestsTable;
   }
 
+  /** Applies a change: once, if it has an idempotent request. @throws as {@link applyIdempotently} */
+  apply(request: IdempotentRequest | undefined, change: StockChange): Promise<ChangeResult> {
+    return request ? this.applyIdempotently(request, change) : this.#stock.change(change);
+  }
+
   /**
    * Applies a change, unless the request's record shows that it was applied before. So each attempt can be retried.
    *
@@ -70,24 +79,27 @@ export class IdempotentChanges {
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
    *   current ETag, or as {@link changeFailure} has it
    */
-  async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<StockVersion> {
+  async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<ChangeResult> {
     const state: IdempotentChangeState = { version: newVersion(), mayBeApplied: false };
     try {
       return await retry(() => this.#attempt(request, change, state), isUnavailable);
     } catch (error) {
-      throw changeFailure(error, state.mayBeApplied ? RETRY_WITH_SAME_KEY : undefined);
+      const retryable = { message: RETRY_WITH_SAME_KEY, headers: { 'Retry-After': '1' } };
+      throw changeFailure(error, state.mayBeApplied && retryable);
     }
   }
 
-  async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<StockVersion> {
+  async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<ChangeResult> {
     const response = 'by' in change ? undefined : await this.#responseTo(change, state);
     try {
       await this.#client.send(this.#transaction(request, change, state.version, response));
     } catch (error) {
       const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
       const isRepeated = record?.Code === FAILED_CONDITION;
+      // After a lost response the record is probably of an attempt of this request.
+      const isReplayed = !state.mayBeApplied;
       state.mayBeApplied ||= isRepeated || isResponseLost(error);
-      if (isRepeated) return this.#repeated(record.Item, request, change);
+      if (isRepeated) return { ...(await this.#repeated(record.Item, request, change)), isReplayed };
       const isRefused = record?.Code === 'None' && stock?.Code === FAILED_CONDITION;
       throw (isRefused && refusalOf(stock.Item, change, state)) || error;
     }
@@ -100,7 +112,7 @@ export class IdempotentChanges {
    * the transaction fails, on the record or on the entry, and returns the item.
    */
   async #responseTo(update: StockUpdate, state: IdempotentChangeState): Promise<StockVersion> {
-    const { versions: _, ...fields } = update;
+    const { versions: _versions, ifQuantity: _ifQuantity, ...fields } = update;
     const { petId } = fields;
     const found = state.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
     state.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
@@ -150,7 +162,8 @@ function refusalOf(item: OldItem, change: StockChange, state: IdempotentChangeSt
   state.entry = found?.entry;
   const refusal = stockChangeError(found, change);
   // A lost attempt may still arrive, and succeed if the quantity allows it by then. Its expected version never returns.
-  return !state.mayBeApplied || refusal?.code === 'PRECONDITION_FAILED' ? refusal : undefined;
+  const isFinal = !state.mayBeApplied || (found !== undefined && !isExpected(found, change));
+  return isFinal ? refusal : undefined;
 }
 
 function undefinedIfUnreadable(error: unknown): undefined {

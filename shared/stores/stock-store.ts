@@ -16,14 +16,14 @@
  *
  * Errors: `shared/dynamodb.ts` classifies failures by the outcome of the call. Calls that were not applied are retried
  * up to four times in five seconds. Those that may have been are retried only if that is idempotent:
- * with a record, or with a version. Otherwise it is 503 or 500, whose message says the update may have been applied.
+ * with a record, or with a version. Otherwise the code is UPDATE_OUTCOME_UNKNOWN.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { type ErrorCode, ServiceError, serviceErrorOf } from '../contract/errors.ts';
+import { type ErrorCode, ServiceError, type ServiceErrorOptions, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../contract/inventory.ts';
 import { entityTag, MAX_QUANTITY, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
@@ -53,6 +53,8 @@ interface Target {
   readonly petId: Int64;
   /** Change only one of these versions; undefined: any. */
   readonly versions?: readonly string[] | undefined;
+  /** Change only this quantity; undefined: any. */
+  readonly ifQuantity?: number | undefined;
 }
 
 export type StockUpdate = Target & InventoryUpdate;
@@ -128,7 +130,7 @@ export class StockStore {
     try {
       return await this.#write(change, state).catch((error: unknown) => this.#settle(error, change, state));
     } catch (error) {
-      throw changeFailure(error, state.mayBeApplied ? READ_BEFORE_RETRY : undefined);
+      throw changeFailure(error, state.mayBeApplied && { message: READ_BEFORE_RETRY });
     }
   }
 
@@ -159,7 +161,7 @@ export class StockStore {
    * @param unchanged fields that the entry must have with these values, or must not have if undefined
    */
   writeOf(change: StockChange, version: string, unchanged: Item = {}) {
-    const { petId, versions, ...fields } = change;
+    const { petId, versions, ifQuantity, ...fields } = change;
     const { ExpressionAttributeNames, ExpressionAttributeValues, name, value } = expressionAttributes();
     const equal = ([field, content]: readonly [string, unknown]): string => `${name(field)} = ${value(content)}`;
     const by = 'by' in fields ? fields.by : 0;
@@ -168,14 +170,15 @@ export class StockStore {
         ? [`${name('quantity')} = ${name('quantity')} + ${value(by)}`]
         : Object.entries(withoutNulls(fields)).map(equal);
     const removals = Object.entries(fields).flatMap(([field, content]) => (content === null ? [name(field)] : []));
-    const isExpected = versions
+    const hasVersion = versions
       ? `${name('version')} IN (${versions.map(value).join(', ')})`
       : `attribute_type(${name('version')}, ${value('S')})`;
     const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
     const conditions = [
       `${name('quantity')} BETWEEN ${value(Math.max(0, -by))} AND ${value(MAX_QUANTITY - Math.max(0, by))}`,
       `${name('status')} IN (${petStatuses.map(value).join(', ')})`,
-      mayHaveNone ? `(${isExpected} OR attribute_not_exists(${name('version')}))` : isExpected,
+      ...(ifQuantity === undefined ? [] : [equal(['quantity', ifQuantity])]),
+      mayHaveNone ? `(${hasVersion} OR attribute_not_exists(${name('version')}))` : hasVersion,
       ...Object.entries(unchanged).map(([field, content]) =>
         content === undefined ? `attribute_not_exists(${name(field)})` : equal([field, content]),
       ),
@@ -228,37 +231,49 @@ export const parseRefused = (item: OldItem): StockVersion | undefined =>
   item && parseStockItem(unmarshall(item, { ...exactNumbers }));
 
 /**
- * The response to a failed update: a 503 or 500 says whether it may have been applied.
+ * The response to a failed update.
  *
- * @param advice if it may have been applied; undefined if nothing was changed
+ * @param unknown message and headers of UPDATE_OUTCOME_UNKNOWN; false if nothing was changed
  */
-export function changeFailure(failure: unknown, advice: string | undefined): ServiceError {
-  if (isUnavailable(failure)) return unavailable(failure, advice);
-  const error = serviceErrorOf(failure);
-  const { code, message, cause } = error;
-  if (code !== 'INTERNAL_ERROR') return error;
-  return new ServiceError(code, { message: `${message} ${advice ?? 'Nothing was changed.'}`, cause });
+export function changeFailure(
+  failure: unknown,
+  unknown: false | Pick<ServiceErrorOptions, 'message' | 'headers'>,
+): ServiceError {
+  const error = isUnavailable(failure) ? unavailable(failure) : serviceErrorOf(failure);
+  const { code, message, status, cause } = error;
+  if (status < 500) return error;
+  if (unknown) return new ServiceError('UPDATE_OUTCOME_UNKNOWN', { ...unknown, cause });
+  return code === 'INTERNAL_ERROR'
+    ? new ServiceError(code, { message: `${message} Nothing was changed.`, cause })
+    : error;
 }
 
 /** Why an update fails on the current entry; undefined if it would succeed. */
 export function stockChangeError(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
-  if (!found) return petNotFound(change.petId);
-  const headers = { ETag: entityTag(found.version) };
-  const isExpected = change.versions?.includes(found.version) ?? true;
-  if (!isExpected) {
-    const message = `The stock entry of pet ${change.petId} does not match If-Match.`;
-    return new ServiceError('PRECONDITION_FAILED', { message, headers });
-  }
-  if (!('by' in change)) return undefined;
+  const { petId, ifQuantity } = change;
+  if (!found) return petNotFound(petId);
   const { quantity } = found.entry;
+  const headers = { ETag: entityTag(found.version) };
+  const refuse = (code: ErrorCode, message: string) => new ServiceError(code, { message, headers });
+  if (!isExpected(found, change))
+    return refuse('PRECONDITION_FAILED', `The stock entry of pet ${petId} does not match If-Match.`);
+  if (ifQuantity !== undefined && ifQuantity !== quantity)
+    return refuse('PRECONDITION_FAILED', `Pet ${petId} has ${quantity} in stock, not ${ifQuantity} as in ifQuantity.`);
+  if (!('by' in change)) return undefined;
   const sum = quantity + change.by;
-  if (sum >= 0 && sum <= MAX_QUANTITY) return undefined;
-  const reason = sum < 0 ? `the adjustment subtracts ${-change.by}` : `the maximum is ${MAX_QUANTITY}`;
-  return new ServiceError('INSUFFICIENT_STOCK', {
-    headers,
-    message: `Pet ${change.petId} has ${quantity} in stock; ${reason}.`,
-  });
+  if (sum < 0)
+    return refuse(
+      'INSUFFICIENT_STOCK',
+      `Pet ${petId} has ${quantity} in stock; the adjustment subtracts ${-change.by}.`,
+    );
+  if (sum <= MAX_QUANTITY) return undefined;
+  const maximum = `Adding ${change.by} to the ${quantity} in stock of pet ${petId} exceeds the maximum of ${MAX_QUANTITY}.`;
+  return refuse('INSUFFICIENT_STOCK', maximum);
 }
+
+/** Whether an entry has a version that a change expects. */
+export const isExpected = ({ version }: StockVersion, { versions }: StockChange): boolean =>
+  versions?.includes(version) ?? true;
 
 /** An id for reads that need no existing pet. */
 export const ANY_ID = v.parse(int64Schema, '0');

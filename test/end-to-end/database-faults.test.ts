@@ -81,7 +81,7 @@ describe('When DynamoDB', () => {
 
     expect(await api.setQuantity(101, 5)).toMatchObject({
       status: 503,
-      error: { code: 'SERVICE_UNAVAILABLE' },
+      error: { code: 'UPDATE_OUTCOME_UNKNOWN' },
       rateLimit: { limit: 1_000 },
     });
     expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });

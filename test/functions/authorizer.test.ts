@@ -2,6 +2,7 @@ import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
 import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
+import { UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { recordFaults, recordRequestLines } from '../support/request-lines.ts';
@@ -69,6 +70,17 @@ describe('API Gateway meters a request that is admitted', () => {
     await keys.issue({ interimUntil: NOW + 1 }, token);
     expect(await verdictOn({ Authorization: `Bearer ${token}` })).toMatchObject({ usageIdentifierKey: 'interim' });
   });
+});
+
+test('A key that is suspended until it is resumed is denied with that message, and its wrong tokens are not', async () => {
+  const token = generateToken();
+  const suspended = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
+  const verdict = await verdictOnKey(suspended, token);
+  const wrong = await verdictOn({ Authorization: `Bearer ${generateToken(parsed(token).recordId)}` });
+
+  expect([effectOf(verdict), effectOf(wrong)]).toEqual([['Deny'], ['Deny']]);
+  expect(verdict.context).toMatchObject({ code: 'API_KEY_INVALID', message: expect.stringContaining('is suspended') });
+  expect(wrong.context).toMatchObject({ code: 'API_KEY_INVALID', message: expect.stringContaining('is unknown') });
 });
 
 test('A request that is refused is let through to its function, on the overflow plan', async () => {

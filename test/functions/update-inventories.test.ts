@@ -4,7 +4,7 @@ import type * as UpdateInventories from '../../functions/update-inventories.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { responseTo, aProxyEvent } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
-import { anEntry, StockTable } from '../support/tables.ts';
+import { anEntry, createRequestsTable, StockTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();
 recordRequestLines();
@@ -15,6 +15,7 @@ let stock: StockTable;
 beforeAll(async () => {
   stock = await StockTable.create(database.client);
   process.env.STOCK_TABLE = stock.name;
+  process.env.REQUESTS_TABLE = await createRequestsTable(database.client);
   ({ handler } = await import('../../functions/update-inventories.ts'));
 });
 
@@ -51,7 +52,12 @@ describe('PATCH /inventory', () => {
     );
     expect(body.slice(1)).toEqual([
       { petId: 999, status: 404, error: { code: 'PET_NOT_FOUND', message: 'There is no pet 999.', status: 404 } },
-      { petId: 1, status: 412, error: expect.objectContaining({ code: 'PRECONDITION_FAILED', status: 412 }) },
+      {
+        petId: 1,
+        status: 412,
+        error: expect.objectContaining({ code: 'PRECONDITION_FAILED', status: 412 }),
+        etag: '"v1"',
+      },
     ]);
     expect([await quantityOf('9007199254740993'), await quantityOf('1')]).toEqual([7, 5]);
   });
@@ -63,23 +69,60 @@ describe('PATCH /inventory', () => {
     expect((await send([{ petId: 1, quantity: 8, ifMatch: etag }])).body).toMatchObject([{ status: 412 }]);
   });
 
-  test('starts five rows concurrently and 50 per second, of one request or several', async () => {
+  test('starts five rows of a request concurrently, and 50 per second; requests do not wait for each other', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
-    jest.advanceTimersByTime(1_000);
-    let ended = 0;
-    const sendRow = async () => (await send(rows(1))) && (ended += 1);
-    for (let row = 1; row <= 5; row += 1) await sendRow();
-    const sixth = sendRow();
+    const sixRows = send(rows(6));
+    await Promise.all(Array.from({ length: 4 }, () => send(rows(5))));
     jest.advanceTimersByTime(99);
     // Long enough for a row that goes by another clock.
     await sleep(150);
-    const endedBefore = ended;
+    const hasEnded = await Promise.race([sixRows.then(() => true), sleep(0, false)]);
     jest.advanceTimersByTime(1);
-    await sixth;
+    await sixRows;
     jest.useRealTimers();
 
-    expect([endedBefore, ended]).toEqual([5, 6]);
+    expect(hasEnded).toBe(false);
   });
+
+  test('applies each row once with an Idempotency-Key, and evaluates refused rows anew', async () => {
+    const batch = [
+      { petId: 1, quantity: 8, ifMatch: '"v1"' },
+      { petId: 2, quantity: 9 },
+    ];
+    await stock.delete('2');
+    const [first, missing] = (await send(batch, { 'Idempotency-Key': '"a"' })).body;
+    await stock.put(anEntry(1, 99), { version: 'v9' });
+    await stock.put(anEntry(2, 1));
+    const [again, created] = (await send(batch, { 'Idempotency-Key': '"a"' })).body;
+
+    expect([missing.status, created.status]).toEqual([404, 200]);
+    expect(again).toEqual(first);
+    expect([await quantityOf('1'), await quantityOf('2')]).toEqual([99, 9]);
+  });
+
+  test('refuses a row that differs from the one recorded for its key and pet, and no other', async () => {
+    const key = { 'Idempotency-Key': '"b"' };
+    await send(rows(1), key);
+    const changed = [
+      { petId: 1, quantity: 7 },
+      { petId: '9007199254740993', quantity: 7 },
+    ];
+    const { body } = await send(JSON.stringify(changed).replaceAll('"9007199254740993"', '9007199254740993'), key);
+
+    expect(body).toMatchObject([{ status: 422, error: { code: 'IDEMPOTENCY_KEY_REUSED' } }, { status: 200 }]);
+    expect(await quantityOf('1')).toBe(9);
+  });
+
+  test.each([{}, { 'Idempotency-Key': '"c"' }])(
+    'sets a row only if the quantity is its ifQuantity: %j',
+    async (key) => {
+      const refused = { petId: 1, quantity: 9, ifQuantity: 4 };
+      const message = 'Pet 1 has 5 in stock, not 4 as in ifQuantity.';
+      expect((await send([refused], key)).body).toMatchObject([{ status: 412, error: { message }, etag: '"v1"' }]);
+      expect((await send([{ ...refused, ifQuantity: 5, ifMatch: '"v0"' }])).body).toMatchObject([{ status: 412 }]);
+      expect((await send([{ ...refused, ifQuantity: 5, ifMatch: '"v1"' }])).body).toMatchObject([{ status: 200 }]);
+    },
+  );
 
   test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {
     await stock.put(anEntry(2), { status: 'reserved', version: 'v1' });
@@ -136,10 +179,15 @@ describe('PATCH /inventory', () => {
     );
   });
 
-  test.each(['Idempotency-Key', 'If-Match', 'If-None-Match'])('is 400 with %s, and says why', async (name) => {
+  test('is 400 with an invalid Idempotency-Key, and writes nothing', async () => {
+    expect(await send(rows(1), { 'Idempotency-Key': '"a' })).toMatchObject({ body: { code: 'INVALID_HEADER' } });
+    expect(await quantityOf('1')).toBe(5);
+  });
+
+  test.each(['If-Match', 'If-None-Match'])('is 400 with %s, and says why', async (name) => {
     expect(await send(rows(1), { [name]: '"a"' })).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_HEADER', message: expect.stringContaining(`Remove ${name}: use ifMatch`) },
+      body: { code: 'INVALID_HEADER', message: expect.stringContaining(`Remove ${name}: use ifMatch or ifQuantity`) },
     });
     expect(await quantityOf('1')).toBe(5);
   });

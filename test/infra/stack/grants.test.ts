@@ -72,7 +72,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
   ['FunctionsAuthorizer', onTable('Keys', 'UpdateItem')],
   ['FunctionsListInventory', onTable('Stock', 'Query', 'BatchGetItem')],
   ['FunctionsGetInventory', onTable('Stock', 'GetItem')],
-  ['FunctionsUpdateInventories', onTable('Stock', 'GetItem', 'UpdateItem')],
+  ['FunctionsUpdateInventories', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsAdjustInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsUpdateInventory', [...onTable('Stock', 'GetItem', 'UpdateItem'), ...onTable('Requests', 'PutItem')]],
   ['FunctionsGetPet', [...onTable('Pets', 'GetItem'), ...onTable('Stock', 'GetItem')]],

@@ -61,8 +61,20 @@ describe('what the authorizer says of a request', () => {
       '30',
     ],
     ['Daily quota of 1000 requests exceeded: retry after 41130 s.', { dayUsed: 1_000 }, '1000', '1750032000', '41130'],
-    ['The API key is suspended: retry after 31 s.', { suspendedUntil: NOW + 30_001 }, '60', '1749990901', '31'],
-    ['The API key is suspended: retry after 1 s.', { suspendedUntil: NOW + 1 }, '60', '1749990871', '1'],
+    [
+      'The API key is suspended, as 60 requests were refused within a minute: retry after 31 s.',
+      { suspendedUntil: NOW + 30_001 },
+      '60',
+      '1749990901',
+      '31',
+    ],
+    [
+      'The admin of the store has suspended the API key: retry after 1 s.',
+      { suspendedUntil: NOW + 1, suspendedByAdmin: true },
+      '60',
+      '1749990871',
+      '1',
+    ],
   ])('that is refused: how many seconds to wait. %s', (message, state, limit, reset, retryAfter) => {
     const context = refused(state);
     expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });

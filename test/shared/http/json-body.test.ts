@@ -127,8 +127,8 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     ['null', 'null'],
     ['{"value":5.50}', '{"value":5.50}'],
     ['["5"]', '["5"]'],
-    ['9'.repeat(16_000), '9'.repeat(40)],
-    [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(40)}"`],
+    ['9'.repeat(16_000), `${'9'.repeat(40)}…`],
+    [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(40)}…"`],
   ])('the quantity %.40s', (value, found) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(quantityFault(found));
   });
@@ -137,7 +137,7 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     ['{"status":"sold"}', 'The field "quantity" is missing. The field "status" of an entry cannot be set here.'],
     ['{"quantity":5,"__proto__":{"quantity":5}}', 'The field "__proto__" is unknown.'],
     ['{"quantity":5,"":1}', 'The field "" is unknown.'],
-    [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}" is unknown.`],
+    [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}…" is unknown.`],
     [`{"quantity":[${'1,'.repeat(8_000)}1]}`, 'The body has too many values.'],
     [`{"quantity":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 'The body has too many values.'],
   ])('in %.60s', (body, message) => {

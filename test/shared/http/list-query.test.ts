@@ -34,8 +34,8 @@ describe('the query of a list', () => {
     ['page=1&page=2', unknown('page')],
     ['limit=1&status=sold&limit=2', faultOf('limit', '1,2', 'given once')],
     ['limit=0&status=lost', `${limitFault('0')} ${statusFault('lost')}`],
-    [`%22%0A${'x'.repeat(5_000)}=1`, unknown(`\\"\\n${'x'.repeat(38)}`)],
-    [`limit=%22%0A${'x'.repeat(5_000)}`, limitFault(`\\"\\n${'x'.repeat(38)}`)],
+    [`%22%0A${'x'.repeat(5_000)}=1`, unknown(`\\"\\n${'x'.repeat(38)}…`)],
+    [`limit=%22%0A${'x'.repeat(5_000)}`, limitFault(`\\"\\n${'x'.repeat(38)}…`)],
   ])('%.60s is 400', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });
@@ -102,13 +102,14 @@ describe('entries by their ids', () => {
 
   const DECIMAL = 'an int64 in decimal, such as 42';
   const LIST = '1 to 100 different int64s with commas between, such as 101,103';
+  const tooMany = (count: number) => `The parameter "petId" has ${count} ids, but must be ${LIST}.`;
 
   test.each([
     ['petId=', faultOf('petId', '', DECIMAL)],
     ['petId=1,,x', faultOf('petId', '1,,x', DECIMAL)],
-    [`petId=${','.repeat(7_900)}`, faultOf('petId', ','.repeat(40), LIST)],
+    [`petId=${','.repeat(7_900)}`, tooMany(7_901)],
     ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
-    [`petId=${hundred.join(',')},100`, faultOf('petId', hundred.join(',').slice(0, 40), LIST)],
+    [`petId=${hundred.join(',')},100`, tooMany(101)],
     ['petId=1&status=sold', 'The parameter "petId" excludes all others: send it alone.'],
   ])('are a 400 where the query is %.60s', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));

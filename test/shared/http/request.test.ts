@@ -66,7 +66,8 @@ test('A deprecated operation says since when (RFC 9745), until when (RFC 8594) a
 
 test.each<[unknown, string]>([
   ['a\u202eb\u007f\u{e0001}', String.raw`"a\u202eb\u007f\udb40\udc01"`],
-  ['x'.repeat(50), `"${'x'.repeat(40)}"`],
+  ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
+  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   [{ a: '\u2028' }, String.raw`{"a":"\u2028"}`],
 ])('What a client has sent is quoted so that all of it is seen: %j', (value, text) => {
   expect(quoted(value)).toBe(text);

@@ -3,7 +3,6 @@ import { withEnd } from '../../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
-  DENIED as deny,
   nextStep,
   limitRefusal,
   mostRestrictiveWindow,
@@ -30,6 +29,7 @@ const tokenUntil = (until: number) => ({ tokens: withEnd(TOKENS, [HASH], until) 
 const suspended = key({ suspendedUntil: NOW + 1 });
 
 type Step = ReturnType<typeof nextStep>;
+const deny: Step = { kind: 'denied', isSuspended: false };
 const admit = (window: CountedIn): Step => ({ kind: 'countAdmitted', window });
 const refuse = (window: CountedIn<'minute'>): Step => ({ kind: 'countRefused', window, revision: key().revision });
 
@@ -37,7 +37,17 @@ describe('the next step after the counting write of a request failed', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
-    ['a key that is suspended until it is resumed is denied', key({ suspendedUntil: UNTIL_RESUMED }), deny],
+    [
+      'a key that is suspended until it is resumed is denied as such',
+      key({ suspendedUntil: UNTIL_RESUMED, enabled: false }),
+      { kind: 'denied', isSuspended: true },
+    ],
+    [
+      'a wrong token of such a key is denied like an unknown one',
+      key({ tokens: {}, suspendedUntil: UNTIL_RESUMED }),
+      deny,
+    ],
+    ['a disabled key is denied', key({ enabled: false }), deny],
     ['a key that expires right now is denied', key({ expiresAtMs: NOW }), deny],
     ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
     ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
