@@ -5,13 +5,13 @@ import { type Access, NEVER, tokenName } from '../keys/key-record.ts';
 import {
   type CountedVerdict,
   emptyWindows,
-  type Refusal,
   mostRestrictiveWindow,
+  type Refusal,
+  startOfMinute,
   type Window,
   type Windows,
   windowsOf,
 } from '../keys/verdict.ts';
-import { startOfMinute } from '../keys/window.ts';
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './request.ts';
 import { helpLink } from './response-headers.ts';
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { KeyDetails } from '../contract/records.ts';
 import { safeNumberSchema } from '../item-attributes.ts';
 import { planIds } from './plans.ts';
 
@@ -10,9 +11,8 @@ const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
-export const accesses = ['full', 'read'] as const;
 /** `read`: read-only. */
-export type Access = (typeof accesses)[number];
+export type Access = KeyDetails['access'];
 
 const tokenRecordSchema = v.object({
   /** Expiry in Unix milliseconds; {@link NEVER}: none. */
