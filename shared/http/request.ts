@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { isErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
@@ -100,9 +100,7 @@ export function readRequest(event: APIGatewayProxyEvent): ApiRequest {
 /** Header names are case-insensitive. */
 export function readHeaders({
   multiValueHeaders,
-}: {
-  readonly multiValueHeaders: Readonly<Record<string, Values>> | null;
-}): RequestHeaders {
+}: Pick<APIGatewayRequestAuthorizerEvent, 'multiValueHeaders'>): RequestHeaders {
   const headers = new Map<string, readonly string[]>();
   for (const [name, values = []] of Object.entries(multiValueHeaders ?? {})) {
     const field = name.toLowerCase();

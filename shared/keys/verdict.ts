@@ -64,14 +64,10 @@ export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
 }
 
 /** Count the request as admitted if quota remains, or as refused if none does. */
-export type CountingStep = { readonly kind: 'countAdmitted'; readonly window: CountedIn } | RefusalStep;
-
-export interface RefusalStep {
-  readonly kind: 'countRefused';
-  readonly window: CountedIn<'minute'>;
-  /** Key revision; the write fails if the key has changed, such as when it is resumed. */
-  readonly revision: number;
-}
+export type CountingStep =
+  | { readonly kind: 'countAdmitted'; readonly window: CountedIn }
+  /** The write fails if the key has another revision, such as when it is resumed. */
+  | { readonly kind: 'countRefused'; readonly window: CountedIn<'minute'>; readonly revision: number };
 
 /**
  * The verdict, or the next write, from the item that a failed condition returned.
@@ -130,13 +126,10 @@ export function windowsOf(verdict: CountedVerdict): Windows {
   return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: end } };
 }
 
-/** The windows of a request without a valid key, with limits of 0. */
-export const emptyWindows = (now: number): Windows =>
-  windowsOfKey({ perMinute: 0, perDay: 0, minuteUsed: 0, dayUsed: 0, currentMinute: minuteOf(now) });
-
 type Counters = Pick<KeyRecord, 'perMinute' | 'perDay' | 'minuteUsed' | 'dayUsed' | 'currentMinute'>;
 
-function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: Counters): Windows {
+/** Remaining quota of both windows, whether suspended or not. */
+export function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: Counters): Windows {
   const minuteLeft = Math.max(0, perMinute - minuteUsed);
   const dayLeft = Math.max(0, perDay - dayUsed);
   return {

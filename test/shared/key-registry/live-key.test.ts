@@ -5,7 +5,7 @@ import type { CustomerPlan } from '../../../shared/key-registry/gateway.ts';
 import {
   liveKey,
   readGatewayState,
-  readLiveKey,
+  readLive,
   recordIdOf,
   shortOfKeys,
 } from '../../../shared/key-registry/live-key.ts';
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 afterEach(() => registry.close());
 
-const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
+const state = () => readGatewayState(registry.target);
 
 /** What a key on a usage plan says of a record. */
 const readingOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
@@ -98,7 +98,7 @@ describe('A key that is read by itself is as in the lists, and its plan', () => 
     const apiStages = [{ ...registry.target.apiStage, stage: 'v2' }];
     registry.records.putUsagePlan(aUsagePlan({ id: 'other', apiStages, tags: { plan: 'free' } }));
     const keyId = registry.putKey({ value: ISSUED }, planId);
-    const live = await readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
+    const live = await readLive(registry.target, { keyId });
 
     expect(live).toMatchObject({ keyId, value: ISSUED, recordId: ISSUED, ...expected });
     expect((await state()).keys).toEqual([live]);
@@ -111,7 +111,7 @@ test.each<[string, string | undefined, string | undefined]>([
   ['none, where the list of its plans has one', 'free', undefined],
 ])('A key that is read by itself is on %s', async (_, listed, planId) => {
   const keyId = registry.putKey({ value: ISSUED }, listed);
-  const read = () => readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
+  const read = () => readLive(registry.target, { keyId });
   registry.ageLists();
   expect(await read()).toMatchObject({ keyId });
   registry.move(keyId, planId);
