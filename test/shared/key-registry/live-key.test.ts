@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/gateway.ts';
-import {
-  liveKey,
-  readGatewayState,
-  readLive,
-  recordIdOf,
-  shortOfKeys,
-} from '../../../shared/key-registry/live-key.ts';
+import { liveKey, readGatewayState, readLive, recordIdOf, shortOfKeys } from '../../../shared/key-registry/live-key.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
