@@ -1,6 +1,6 @@
 import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
-import type { Pet } from '../shared/contract/pets-and-orders.ts';
+import type { Pet } from '../shared/contract/pets.ts';
 import { documentClient, readAgain } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/conditional-requests.ts';

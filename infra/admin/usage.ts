@@ -6,7 +6,7 @@ import {
   NotFoundException,
 } from '@aws-sdk/client-api-gateway';
 import { customerPlans, PAGE_SIZE } from '../../shared/key-registry/gateway.ts';
-import { DAY_MS, isoDay } from '../../shared/keys/verdict.ts';
+import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { findKey } from './keys/find-key.ts';
 import { type KeyView, keyView, listKeys } from './keys/key-view.ts';
 import type { Target } from './target.ts';

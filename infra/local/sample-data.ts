@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
-import { orderSchema, petRecordSchema } from '../../shared/contract/pets-and-orders.ts';
+import { orderSchema } from '../../shared/contract/orders.ts';
+import { petRecordSchema } from '../../shared/contract/pets.ts';
 
 const sampleDataSchema = v.object({
   stock: v.array(inventoryItemSchema),

@@ -8,7 +8,7 @@ import type {
   PetOf,
 } from '../../shared/contract/records.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
-import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/verdict.ts';
+import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 
 /** The time of all examples: 09:27:30 UTC. */
 const NOW = 1_795_253_250_000;

@@ -1,6 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { SchemaObject } from 'openapi3-ts/oas31';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { type ErrorCode, errorCatalog } from '../../shared/contract/errors.ts';
 import {
   inventoryAdjustmentSchema,
@@ -9,18 +9,11 @@ import {
   inventoryUpdatesSchema,
   MAX_UPDATES,
   petStatusSchema,
-  type SchemasOf,
 } from '../../shared/contract/inventory.ts';
+import { keyDetailsSchema } from '../../shared/contract/key.ts';
 import { int64Schema } from '../../shared/contract/int64.ts';
-import {
-  orderSchema,
-  orderStatusSchema,
-  petCategorySchema,
-  petSchema,
-  petTagSchema,
-} from '../../shared/contract/pets-and-orders.ts';
-import type { KeyDetails, KeyLimit } from '../../shared/contract/records.ts';
-import { MAX_PER_DAY, planIds } from '../../shared/keys/plans.ts';
+import { orderSchema, orderStatusSchema } from '../../shared/contract/orders.ts';
+import { petCategorySchema, petSchema, petTagSchema } from '../../shared/contract/pets.ts';
 
 /** Schemas with a name in the document, for references. */
 const named = new Map<unknown, string>([
@@ -74,24 +67,6 @@ const listOf = (name: string, description: string): SchemaObject => ({
   items: schemaRef(name),
   description,
 });
-
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_PER_DAY));
-
-const keyLimitSchema = v.strictObject({
-  window: v.pipe(v.picklist(['minute', 'day']), v.description('UTC minute or UTC day')),
-  limit: v.pipe(countSchema, v.description('Max requests per window')),
-  remaining: v.pipe(countSchema, v.description('Remaining quota, after this request')),
-  resetsAt: v.pipe(v.string(), v.isoTimestamp(), v.description('End of the window')),
-} satisfies SchemasOf<KeyLimit>);
-
-/** Response of `GET /key`. */
-const keyDetailsSchema = v.strictObject({
-  plan: v.picklist(planIds),
-  token: v.optional(v.pipe(v.string(), v.description('Token of the request: its label and last four characters'))),
-  access: v.pipe(v.picklist(['full', 'read']), v.description('`read`: read-only')),
-  expiresAt: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description('When the key expires; absent: never'))),
-  limits: v.pipe(v.array(keyLimitSchema), v.maxLength(2), v.description('All limits of the key')),
-} satisfies SchemasOf<KeyDetails>);
 
 /** Every schema of a request or response body, by its name in the document. */
 export const schemas = {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from './errors.ts';
 import { int64Schema, integerFrom } from './int64.ts';
 import { petStatusSchema } from './inventory.ts';
-import { orderStatusSchema } from './pets-and-orders.ts';
+import { orderStatusSchema } from './orders.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
 /** The version of the API. Its major number is the last segment of the base URL. */

@@ -4,15 +4,14 @@ import type { KeyLimit } from '../contract/records.ts';
 import { type Access, NEVER, tokenName } from '../keys/key-record.ts';
 import {
   type CountedVerdict,
-  minuteOf,
-  mostRestrictiveWindow,
+  emptyWindows,
   type Refusal,
-  startOfMinute,
+  mostRestrictiveWindow,
   type Window,
   type Windows,
   windowsOf,
-  windowsOfKey,
 } from '../keys/verdict.ts';
+import { startOfMinute } from '../keys/window.ts';
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './request.ts';
 import { helpLink } from './response-headers.ts';
 
@@ -105,8 +104,7 @@ const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().
 
 /** The limit of a request without a valid key: 0 until the minute, or the day, ends. */
 export function noLimitContext(now: number): LimitContext {
-  const currentMinute = minuteOf(now);
-  const windows = windowsOfKey({ perMinute: 0, perDay: 0, minuteUsed: 0, dayUsed: 0, currentMinute });
+  const windows = emptyWindows(now);
   return limitContext(windows.minute, windows, 1, now);
 }
 

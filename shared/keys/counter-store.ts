@@ -5,7 +5,8 @@ import { isThrottled, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { type KeyRecord, NEVER, parseKeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
-import { type CountedIn, type CountingStep, firstMinuteOfDay, SUSPENSION_MS } from './verdict.ts';
+import { type CountedIn, type CountingStep, SUSPENSION_MS } from './verdict.ts';
+import { firstMinuteOfDay } from './window.ts';
 
 /** The key: after the write, or unchanged if the condition did not hold. */
 export type ConditionalWriteResult =

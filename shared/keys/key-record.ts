@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { KeyDetails } from '../contract/records.ts';
 import { safeNumberSchema } from '../item-attributes.ts';
 import { planIds } from './plans.ts';
 
@@ -11,8 +10,9 @@ const number = v.union([safeNumberSchema, v.pipe(v.number(), v.safeInteger())]);
 
 const limit = v.pipe(number, v.minValue(1));
 
+export const accesses = ['full', 'read'] as const;
 /** `read`: read-only. */
-export type Access = KeyDetails['access'];
+export type Access = (typeof accesses)[number];
 
 const tokenRecordSchema = v.object({
   /** Expiry in Unix milliseconds; {@link NEVER}: none. */

@@ -3,16 +3,8 @@ import { isConnectionGone, isThrottled, LAST_ATTEMPT_AFTER_MS, retry } from '../
 import { CounterStore, type WriteOptions } from './counter-store.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
-import {
-  type CountingStep,
-  countingStep,
-  limitRefusal,
-  type Minute,
-  minuteOf,
-  nextStep,
-  validToken,
-  type Verdict,
-} from './verdict.ts';
+import { type CountingStep, countingStep, limitRefusal, nextStep, validToken, type Verdict } from './verdict.ts';
+import { type Minute, minuteOf } from './window.ts';
 
 /** A lost race means that another request of the key succeeded, so a few rounds suffice. */
 const MAX_ROUNDS = 16;

@@ -1,31 +1,5 @@
 import { type KeyRecord, NEVER, type TokenRecord } from './key-record.ts';
-
-/** A UTC minute, as the number of whole minutes since the Unix epoch. */
-export type Minute = number;
-
-const MINUTE_MS = 60_000;
-const MINUTES_PER_DAY = 1_440;
-export const DAY_MS = MINUTES_PER_DAY * MINUTE_MS;
-
-/** The minute of a time (Unix milliseconds). */
-export const minuteOf = (epochMs: number): Minute => Math.floor(epochMs / MINUTE_MS);
-
-/** The first millisecond of a minute. */
-export const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
-
-/** The first millisecond after a minute. */
-export const endOfMinute = (minute: Minute): number => startOfMinute(minute + 1);
-
-/** The UTC day of a time (Unix milliseconds), such as `2026-11-21`. */
-export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
-
-/** The first minute of a minute's UTC day. */
-export const firstMinuteOfDay = (minute: Minute): Minute => minute - (minute % MINUTES_PER_DAY);
-
-/** The first millisecond after a minute's UTC day. */
-export const endOfDay = (minute: Minute): number => startOfMinute(firstMinuteOfDay(minute) + MINUTES_PER_DAY);
-
-export const isSameDay = (a: Minute, b: Minute): boolean => firstMinuteOfDay(a) === firstMinuteOfDay(b);
+import { DAY_MS, endOfDay, endOfMinute, isSameDay, type Minute, minuteOf } from './window.ts';
 
 /** Duration of the suspension after repeated refusals within a minute, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
@@ -126,10 +100,13 @@ export function windowsOf(verdict: CountedVerdict): Windows {
   return { ...windows, minute: { ...windows.minute, remaining: 0, resetsAt: end } };
 }
 
+/** The windows of a request without a valid key, with limits of 0. */
+export const emptyWindows = (now: number): Windows =>
+  windowsOfKey({ perMinute: 0, perDay: 0, minuteUsed: 0, dayUsed: 0, currentMinute: minuteOf(now) });
+
 type Counters = Pick<KeyRecord, 'perMinute' | 'perDay' | 'minuteUsed' | 'dayUsed' | 'currentMinute'>;
 
-/** Remaining quota of both windows, whether suspended or not. */
-export function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: Counters): Windows {
+function windowsOfKey({ perMinute, perDay, minuteUsed, dayUsed, currentMinute }: Counters): Windows {
   const minuteLeft = Math.max(0, perMinute - minuteUsed);
   const dayLeft = Math.max(0, perDay - dayUsed);
   return {

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyActions } from '../../infra/admin/key-actions.ts';
 import { plans } from '../../shared/keys/plans.ts';
-import { DAY_MS, isoDay } from '../../shared/keys/verdict.ts';
+import { DAY_MS, isoDay } from '../../shared/keys/window.ts';
 import { AdminCommand, describeOnTerminal, run, Terminal, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { anApiKey } from '../support/gateway-records.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KeyRecord, NEVER } from '../../shared/keys/key-record.ts';
-import { isSameDay, minuteOf, type Refusal, validToken } from '../../shared/keys/verdict.ts';
+import { type Refusal, validToken } from '../../shared/keys/verdict.ts';
+import { isSameDay, minuteOf } from '../../shared/keys/window.ts';
 import { type LimiterHistory, type LimiterRequest, MAX_AHEAD_MS } from './limiter-schedule.ts';
 import { recordOf } from './virtual-table.ts';
 

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { DAY_MS, endOfDay, endOfMinute, minuteOf } from '../../shared/keys/verdict.ts';
+import { DAY_MS, endOfDay, endOfMinute, minuteOf } from '../../shared/keys/window.ts';
 
 /**
  * The clock of the hosts in this process, standing still between its moves. They share the realm of the test, so the

@@ -1,8 +1,9 @@
 import { workingTokens } from '../../../shared/key-registry/record-changes.ts';
 import { idOf, type KeyRecord, NEVER, tokenName, type TokenRecord } from '../../../shared/keys/key-record.ts';
-import { isSameDay, minuteOf, validToken } from '../../../shared/keys/verdict.ts';
+import { validToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
+import { isSameDay, minuteOf } from '../../../shared/keys/window.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';
 import { allRecords, findRecord } from './find-key.ts';

@@ -3,7 +3,8 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
-import { type Order, orderSchema, type PetRecord, petRecordSchema } from '../../../shared/contract/pets-and-orders.ts';
+import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
+import { type PetRecord, petRecordSchema } from '../../../shared/contract/pets.ts';
 import {
   orderItem,
   orderItemSchema,

@@ -4,7 +4,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
-import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
 import { makeDirectory, stateFile, unusable } from '../data-directory.ts';
 import { writeNotice } from '../host-error.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/window.ts';
 import { account } from '../../local-endpoint.ts';
 import { type ApiKey, type GatewayRecords, tagsSchema, USAGE_DAYS, type UsagePlan } from './gateway-records.ts';
 

@@ -1,4 +1,4 @@
-import { isoDay } from '../../../shared/keys/verdict.ts';
+import { isoDay } from '../../../shared/keys/window.ts';
 import type { ApiStage, GatewayRecords, UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 

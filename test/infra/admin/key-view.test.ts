@@ -5,7 +5,7 @@ import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/ad
 import { dailyUsage } from '../../../infra/admin/usage.ts';
 import { type KeyRecord, NEVER } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { minuteOf } from '../../../shared/keys/verdict.ts';
+import { minuteOf } from '../../../shared/keys/window.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';

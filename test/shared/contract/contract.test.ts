@@ -6,13 +6,8 @@ import { isInt64 } from '../../../shared/contract/int64.ts';
 import { inventoryItemSchema, inventoryUpdateSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, operations } from '../../../shared/contract/operations.ts';
 import { methodsOf, operationAt } from '../../../shared/contract/routes.ts';
-import {
-  type Order,
-  orderSchema,
-  type PetRecord,
-  petRecordSchema,
-  petSchema,
-} from '../../../shared/contract/pets-and-orders.ts';
+import { type Order, orderSchema } from '../../../shared/contract/orders.ts';
+import { type PetRecord, petRecordSchema, petSchema } from '../../../shared/contract/pets.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 
 test.each([

@@ -6,7 +6,8 @@ import { orderItem, orderList, findPet, petItem } from '../../../shared/stores/p
 import { writeItems } from '../../../infra/write-items.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import type { Order, PetRecord } from '../../../shared/contract/pets-and-orders.ts';
+import type { Order } from '../../../shared/contract/orders.ts';
+import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { MAX_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
 import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DAY_MS } from '../../../shared/keys/verdict.ts';
+import { DAY_MS } from '../../../shared/keys/window.ts';
 import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { UsageMeter } from '../../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../../infra/local/control-plane/gateway-records.ts';
 import type { UsagePlan } from '../../../../infra/local/control-plane/gateway-records.ts';
-import { DAY_MS } from '../../../../shared/keys/verdict.ts';
+import { DAY_MS } from '../../../../shared/keys/window.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../../support/gateway-records.ts';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
