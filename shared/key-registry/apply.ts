@@ -11,14 +11,15 @@ import {
 import { partition } from '@aws-sdk/core/client';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { type PlanId, plans } from '../keys/plans.ts';
-import { customerPlans, type GatewayClients, ignoreNotFound, gatewayTags, type StageClients } from './gateway.ts';
+import { customerPlans, type ApiStage, type GatewayClients, ignoreNotFound, gatewayTags } from './gateway.ts';
 import type { KeyTable } from './key-table.ts';
-import { liveKey, type LiveKey } from './live-key.ts';
+import { liveKey, type LiveKey, readLiveKey } from './live-key.ts';
 import { MAX_COMMAND_MS } from './reconcile.ts';
 
 /** The two stores of keys: API Gateway and the keys table of a stage. */
-export interface Registry extends StageClients {
+export interface Registry extends GatewayClients {
   readonly keyTable: KeyTable;
+  readonly apiStage: ApiStage;
 }
 
 /** Timeout of a call, in milliseconds. */
@@ -28,6 +29,12 @@ const MAX_CALL_MS = 20_000;
 export class NotAppliedError extends Error {
   override readonly name = 'NotAppliedError';
 }
+
+/** The current key in API Gateway; undefined if it does not exist there, or its record has no id yet. */
+export const readLive = async (
+  { gateway, apiStage }: Registry,
+  { keyId }: Pick<KeyRecord, 'keyId'>,
+): Promise<LiveKey | undefined> => (keyId === undefined ? undefined : readLiveKey(gateway, apiStage, keyId));
 
 /**
  * Updates API Gateway to match a record. Each call is idempotent, has one attempt, and begins within a minute of

@@ -29,11 +29,6 @@ export interface GatewayClients {
   readonly gatewayOnce: APIGatewayClient;
 }
 
-/** The clients, with the stage of the service. */
-export interface StageClients extends GatewayClients {
-  readonly apiStage: ApiStage;
-}
-
 /** @param onThrottled called each time that a read is throttled */
 export function gatewayClients(settings: APIGatewayClientConfig = {}, onThrottled?: () => void): GatewayClients {
   const gateway = new APIGatewayClient({ maxAttempts: 10, retryMode: 'adaptive', ...settings });

@@ -6,17 +6,16 @@ import {
   paginateGetApiKeys,
   paginateGetUsagePlanKeys,
 } from '@aws-sdk/client-api-gateway';
-import type { KeyRecord } from '../keys/key-record.ts';
 import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, planIds, plans } from '../keys/plans.ts';
 import { isIssued, parseToken } from '../keys/token.ts';
 import {
   type CustomerPlan,
   customerPlans,
+  type ApiStage,
   PAGE_SIZE,
   ignoreNotFound,
   gatewayTags,
   isoTime,
-  type StageClients,
 } from './gateway.ts';
 import { type GatewayFields, MAX_NAME_BYTES } from './record-changes.ts';
 
@@ -55,8 +54,8 @@ export interface GatewayState {
  *
  * @throws if the responses are incomplete: an unlisted key must not be mistaken for a deleted one
  */
-export async function readGatewayState({ gateway: client, apiStage }: StageClients): Promise<GatewayState> {
-  const usagePlans = await customerPlans(client, apiStage);
+export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
+  const usagePlans = await customerPlans(client, stage);
   const missing = planIds.filter((id) => !usagePlans.some(({ plan }) => plan === id));
   const planOf = new Map<string, CustomerPlan>();
   for (const usagePlan of usagePlans) for (const id of await keyIdsOn(client, usagePlan)) planOf.set(id, usagePlan);
@@ -74,17 +73,17 @@ async function keyIdsOn(client: APIGatewayClient, { usagePlanId }: CustomerPlan)
   return found.flatMap(({ items = [] }) => items.map(({ id = '' }) => id));
 }
 
-/** The current key, by single reads; undefined if it does not exist there, or its record has no id yet. */
-export async function readLive(
-  { gateway: client, apiStage }: StageClients,
-  { keyId }: Pick<KeyRecord, 'keyId'>,
+/** One current key, by single reads; undefined if there is none. */
+export async function readLiveKey(
+  client: APIGatewayClient,
+  stage: ApiStage,
+  keyId: string,
 ): Promise<LiveKey | undefined> {
-  if (keyId === undefined) return undefined;
   const apiKey = await ignoreNotFound(client.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true })));
   if (!apiKey) return undefined;
   // The lists may be stale, so check its listed plan first, and all plans before concluding that it has none.
   for (const query of [{ keyId }, {}]) {
-    for (const usagePlan of await customerPlans(client, apiStage, query)) {
+    for (const usagePlan of await customerPlans(client, stage, query)) {
       const { usagePlanId } = usagePlan;
       const isOn = await ignoreNotFound(client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId })));
       if (isOn) return liveKey(apiKey, usagePlan);

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
-import { apply, deleteLiveKey, type Registry } from './apply.ts';
+import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
-import { type LiveKey, readGatewayState, readLive } from './live-key.ts';
+import { type LiveKey, readGatewayState } from './live-key.ts';
 import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, missingInGateway, openingProblem } from './reconcile.ts';
 
 /** The result of a sync, as ids of keys. */
@@ -57,23 +57,15 @@ export async function syncKeys(registry: Registry, { force = false }: SyncOption
   // The table is read before API Gateway: a record that changes from here on has a newer revision.
   const unreadable = new Map<string, string>();
   const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
-  const { keys, hasAllPlans, problems } = await readGatewayState(registry);
+  const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
   const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
   const mass = hasAllPlans && !force ? massClosure(items, records) : [];
-  const lists = { added: [], changed: [], closed: [], applied: [], opened: [], left: [], unchanged: [] };
-  const report = { ...lists, problems: [...unreadable.values(), ...problems, ...mass], keysInAccount: keys.length };
-  const sync = { registry, report, now };
+  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...problems, ...mass]);
   const mayClose = hasAllPlans && mass.length === 0;
   const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
-  await inParallel(
-    sync,
-    todo.filter(({ step }) => !isConfirmed(step)),
-  );
-  await inTurn(
-    sync,
-    todo.filter(({ step }) => isConfirmed(step)),
-  );
-  return report;
+  await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
+  await sync.inTurn(todo.filter(({ step }) => isConfirmed(step)));
+  return sync.report;
 }
 
 /** Whether the action requires a single read of the key: all others need only the lists. */
@@ -109,90 +101,95 @@ function massClosure(items: readonly Item[], records: readonly KeyRecord[]): str
   ];
 }
 
-/** A sync in progress. */
-interface Sync {
-  readonly registry: Registry;
+class Sync {
   readonly report: SyncReport;
-  readonly now: number;
-}
+  readonly #registry: Registry;
+  readonly #now: number;
 
-/** After a failure, awaits actions in progress and starts no more: a function must not write after it has ended. */
-async function inParallel(sync: Sync, items: readonly Item[]): Promise<void> {
-  for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
-    const runs = items.slice(begun, begun + CONCURRENCY).map((item) => carryOut(sync, item));
-    await Promise.allSettled(runs);
-    await Promise.all(runs);
+  constructor(registry: Registry, now: number, keysInAccount: number, problems: string[]) {
+    this.#registry = registry;
+    this.#now = now;
+    const done = { added: [], changed: [], closed: [], applied: [], opened: [], left: [], unchanged: [] };
+    this.report = { ...done, problems, keysInAccount };
   }
-}
 
-/** Reports failures together with the completed actions. The next sync retries. */
-async function inTurn(sync: Sync, items: readonly Item[]): Promise<void> {
-  for (const item of items) {
-    const { id } = item;
-    if (Date.now() - sync.now >= MAX_RUN_MS) sync.report.left.push(id);
-    else
-      await carryOut(sync, item).catch((error: unknown) =>
-        sync.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync retries.`),
-      );
+  /** After a failure, awaits actions in progress and starts no more: a function must not write after it has ended. */
+  async inParallel(items: readonly Item[]): Promise<void> {
+    for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
+      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#carryOut(item));
+      await Promise.allSettled(runs);
+      await Promise.all(runs);
+    }
   }
-}
 
-/** Applies the action on a key, and reports it. */
-async function carryOut(sync: Sync, { id, live, step }: Item): Promise<void> {
-  const { keyTable } = sync.registry;
-  if (step.kind === 'leave') sync.report.unchanged.push(id);
-  else if (step.kind === 'report') sync.report.problems.push(step.problem);
-  else if (step.kind === 'add') note(sync, 'added', id, live && (await add(sync, live, step.fields)));
-  else if (step.kind === 'catalog') note(sync, 'changed', id, await keyTable.revise(step.record, step.change));
-  else await confirm(sync, id, live, step);
-}
+  /** Reports failures together with the completed actions. The next sync retries. */
+  async inTurn(items: readonly Item[]): Promise<void> {
+    for (const item of items) {
+      const { id } = item;
+      if (Date.now() - this.#now >= MAX_RUN_MS) this.report.left.push(id);
+      else
+        await this.#carryOut(item).catch((error: unknown) =>
+          this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync retries.`),
+        );
+    }
+  }
 
-/** @param written undefined if another write was faster */
-function note(sync: Sync, list: 'added' | 'changed' | 'closed', id: string, written: KeyRecord | undefined): void {
-  sync.report[written ? list : 'left'].push(id);
-}
+  /** Applies the action on a key, and reports it. */
+  async #carryOut({ id, live, step }: Item): Promise<void> {
+    const { keyTable } = this.#registry;
+    if (step.kind === 'leave') this.report.unchanged.push(id);
+    else if (step.kind === 'report') this.report.problems.push(step.problem);
+    else if (step.kind === 'add') this.#note('added', id, live && (await this.#add(live, step.fields)));
+    else if (step.kind === 'catalog') this.#note('changed', id, await keyTable.revise(step.record, step.change));
+    else await this.#look(id, live, step);
+  }
 
-function add(
-  sync: Sync,
-  { recordId = '', value, createdAt }: LiveKey,
-  fields: GatewayFields,
-): Promise<KeyRecord | undefined> {
-  const tokens = tokenEntry(value, {}, createdAt);
-  const record = { ...fields, recordId, createdAt, tokens, interimUntil: sync.now + INTERIM_MS };
-  return sync.registry.keyTable.add(newRecord(record), { reason: 'created in API Gateway' });
-}
+  /** @param written undefined if another write was faster */
+  #note(list: 'added' | 'changed' | 'closed', id: string, written: KeyRecord | undefined): void {
+    this.report[written ? list : 'left'].push(id);
+  }
 
-/** Applies an action if a single read of the key leads to the same one. */
-async function confirm(sync: Sync, id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
-  const { record } = step;
-  const { keyTable } = sync.registry;
-  const live = await readLive(sync.registry, { keyId: listed?.keyId ?? record.keyId });
-  const again = reconcile(record, live, sync.now);
-  if (!isDeepStrictEqual(step, again)) sync.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
-  else if (step.kind === 'apply') await applyRecord(sync, id, record, live);
-  else if (step.kind === 'delete') {
+  #add({ recordId = '', value, createdAt }: LiveKey, fields: GatewayFields): Promise<KeyRecord | undefined> {
+    const tokens = tokenEntry(value, {}, createdAt);
+    const record = { ...fields, recordId, createdAt, tokens, interimUntil: this.#now + INTERIM_MS };
+    return this.#registry.keyTable.add(newRecord(record), { reason: 'created in API Gateway' });
+  }
+
+  /** Applies an action if a single read of the key leads to the same one. */
+  async #look(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
+    const { record } = step;
+    const { keyTable } = this.#registry;
+    const live = await readLive(this.#registry, { keyId: listed?.keyId ?? record.keyId });
+    const again = reconcile(record, live, this.#now);
+    if (!isDeepStrictEqual(step, again)) this.report[again.kind === 'leave' ? 'unchanged' : 'left'].push(id);
+    else if (step.kind === 'delete') await this.#delete(id, record);
+    else if (step.kind === 'apply') await this.#apply(id, record, live);
+    else {
+      const written = await keyTable.revise(record, step.change, { edit: step.change });
+      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
+    }
+  }
+
+  async #delete(id: string, record: KeyRecord): Promise<void> {
     // The record stays while a list may still contain the key.
-    await keyTable.revise(record, revocation(sync.now));
-    await deleteLiveKey(sync.registry, id);
-    sync.report.applied.push(`${id} (revoked)`);
-  } else {
-    const written = await keyTable.revise(record, step.change, { edit: step.change });
-    note(sync, step.kind === 'closed' ? 'closed' : 'changed', id, written);
+    await this.#registry.keyTable.revise(record, revocation(this.#now));
+    await deleteLiveKey(this.#registry, id);
+    this.report.applied.push(`${id} (revoked)`);
   }
-}
 
-/** Sets a new timestamp, which starts a new minute: that of the interrupted command has passed. */
-async function applyRecord(sync: Sync, id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
-  const { keyTable } = sync.registry;
-  const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
-  if (!stamped) return void sync.report.left.push(id);
-  const problem = openingProblem(record, live);
-  // Before the calls, as one may be applied although its response is lost.
-  if (problem) {
-    sync.report.opened.push(id);
-    sync.report.problems.push(problem);
+  /** Sets a new timestamp, which starts a new minute: that of the interrupted command has passed. */
+  async #apply(id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
+    const { keyTable } = this.#registry;
+    const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
+    if (!stamped) return void this.report.left.push(id);
+    const problem = openingProblem(record, live);
+    // Before the calls, as one may be applied although its response is lost.
+    if (problem) {
+      this.report.opened.push(id);
+      this.report.problems.push(problem);
+    }
+    const keyId = await apply(this.#registry, stamped, live);
+    if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
+    this.report.applied.push(`${id} (${missingInGateway(record, live).join(', ')})`);
   }
-  const keyId = await apply(sync.registry, stamped, live);
-  if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
-  sync.report.applied.push(`${id} (${missingInGateway(record, live).join(', ')})`);
 }

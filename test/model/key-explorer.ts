@@ -1,6 +1,6 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
-import { readLive } from '../../shared/key-registry/live-key.ts';
+import { readLive } from '../../shared/key-registry/apply.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { SETTLED_MS } from '../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';

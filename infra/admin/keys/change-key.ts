@@ -1,6 +1,6 @@
-import { apply } from '../../../shared/key-registry/apply.ts';
+import { apply, readLive } from '../../../shared/key-registry/apply.ts';
 import type { KeyChange } from '../../../shared/key-registry/record-changes.ts';
-import { type LiveKey, readLive } from '../../../shared/key-registry/live-key.ts';
+import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import {
   cleared,
   editOf,

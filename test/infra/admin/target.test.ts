@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTarget } from '../../../infra/admin/target.ts';
-import { readLive } from '../../../shared/key-registry/live-key.ts';
+import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
@@ -27,11 +27,10 @@ describe('A local server', () => {
     const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, found))));
     const { origin } = link;
-    const target = await find(origin.replace('http://', ''));
-    const { documents, gateway, gatewayOnce, keyTable } = target;
+    const { documents, gateway, gatewayOnce, apiStage, keyTable } = await find(origin.replace('http://', ''));
     await link.close();
 
-    for (const call of [() => keyTable.get('any'), () => readLive(target, { keyId: 'any' })])
+    for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
       await expect(call()).rejects.toThrow(`No server responds at ${origin}. Start it with npm start,`);
     for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });

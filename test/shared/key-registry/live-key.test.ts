@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/gateway.ts';
-import { liveKey, readGatewayState, readLive, recordIdOf, shortOfKeys } from '../../../shared/key-registry/live-key.ts';
+import {
+  liveKey,
+  readGatewayState,
+  readLiveKey,
+  recordIdOf,
+  shortOfKeys,
+} from '../../../shared/key-registry/live-key.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
@@ -27,7 +33,7 @@ beforeEach(() => {
 
 afterEach(() => registry.close());
 
-const state = () => readGatewayState(registry.target);
+const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
 
 /** What a key on a usage plan says of a record. */
 const readingOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
@@ -92,7 +98,7 @@ describe('A key that is read by itself is as in the lists, and its plan', () => 
     const apiStages = [{ ...registry.target.apiStage, stage: 'v2' }];
     registry.records.putUsagePlan(aUsagePlan({ id: 'other', apiStages, tags: { plan: 'free' } }));
     const keyId = registry.putKey({ value: ISSUED }, planId);
-    const live = await readLive(registry.target, { keyId });
+    const live = await readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
 
     expect(live).toMatchObject({ keyId, value: ISSUED, recordId: ISSUED, ...expected });
     expect((await state()).keys).toEqual([live]);
@@ -105,7 +111,7 @@ test.each<[string, string | undefined, string | undefined]>([
   ['none, where the list of its plans has one', 'free', undefined],
 ])('A key that is read by itself is on %s', async (_, listed, planId) => {
   const keyId = registry.putKey({ value: ISSUED }, listed);
-  const read = () => readLive(registry.target, { keyId });
+  const read = () => readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
   registry.ageLists();
   expect(await read()).toMatchObject({ keyId });
   registry.move(keyId, planId);
