@@ -72,9 +72,8 @@ function denied(
   code: DenialCode,
   message?: string,
 ): APIGatewayAuthorizerResult {
-  const { requestId } = requestContext;
   logRequest({
-    requestId,
+    requestId: requestContext.requestId,
     receivedAt: now,
     operation: operationAt(httpMethod, resource),
     status: errorCatalog[code].status,

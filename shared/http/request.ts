@@ -55,8 +55,6 @@ export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
 export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
   v.parse(authorizerContextSchema, context ?? {});
 
-type Values = readonly string[] | undefined;
-
 /** All values of each request header, by its name in lower case. */
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
@@ -73,7 +71,7 @@ export interface ApiRequest {
   /** Undefined if no operation matches. */
   readonly operation: OperationId | undefined;
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
-  readonly query: Readonly<Record<string, Values>>;
+  readonly query: Readonly<Record<string, readonly string[] | undefined>>;
   readonly headers: RequestHeaders;
   readonly body: Buffer;
   /** The authorizer's context. */

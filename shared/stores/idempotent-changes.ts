@@ -38,8 +38,6 @@ export interface IdempotentRequest {
 /** The request of a probe, which is never recorded. */
 export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
 
-const entryFields = v.keyof(stockEntrySchema).options;
-
 interface IdempotentChangeState extends ChangeState {
   /** The entry as last read. */
   entry?: InventoryItem | undefined;
@@ -134,7 +132,8 @@ export class IdempotentChanges {
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const left = response ? entryFields.filter((field) => !(field in change)) : [];
+    const fieldsOfEntry = v.keyof(stockEntrySchema).options;
+    const left = response ? fieldsOfEntry.filter((field) => !(field in change)) : [];
     const unchanged = Object.fromEntries(left.map((field) => [field, response?.entry[field]]));
     const update = this.#stock.writeOf(change, version, unchanged);
     return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });
