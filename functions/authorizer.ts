@@ -29,7 +29,8 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
   const now = receivedAt(requestContext);
   const headers = readHeaders(event);
   const text = bearerToken(headers);
-  if (text === undefined) return denied(event, now, 'API_KEY_MISSING', missingKey(headers));
+  if (text === undefined)
+    return denied(event, now, 'API_KEY_MISSING', `${missingKey(headers)}. ${errorCatalog.API_KEY_MISSING.message}`);
   const token = parseToken(text);
   if (!token) return denied(event, now, 'API_KEY_INVALID', MISTYPED);
 
@@ -58,10 +59,6 @@ const UNKNOWN =
 
 /** What the request has instead of an API key. The gateway copies it into JSON unescaped: no quotes. */
 function missingKey(headers: RequestHeaders): string {
-  return `${foundInstead(headers)}. ${errorCatalog.API_KEY_MISSING.message}`;
-}
-
-function foundInstead(headers: RequestHeaders): string {
   const [value, ...others] = headerValues(headers, 'authorization');
   if (others.length > 0) return 'The request has more than one Authorization header';
   if (headers.has('x-api-key')) return 'The API key is in the header x-api-key';
@@ -77,9 +74,8 @@ function denied(
   code: DenialCode,
   message?: string,
 ): APIGatewayAuthorizerResult {
-  const { requestId } = requestContext;
   logRequest({
-    requestId,
+    requestId: requestContext.requestId,
     receivedAt: now,
     operation: operationAt(httpMethod, resource),
     status: errorCatalog[code].status,

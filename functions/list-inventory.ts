@@ -4,12 +4,9 @@ import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { stockList } from '../shared/stores/sorted-table.ts';
 
-const client = documentClient();
-const stock = stockList(client, requiredEnv('STOCK_TABLE'));
-
 /** `GET /inventory`: the stock levels of all pets, in ascending petId. */
 export const { handler, initialize } = listHandler({
   operation: 'listInventory',
-  entries: stock,
+  entries: stockList(documentClient(), requiredEnv('STOCK_TABLE')),
   toJson: inventoryItemToJson,
 });

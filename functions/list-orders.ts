@@ -4,12 +4,9 @@ import { requiredEnv } from '../shared/environment.ts';
 import { listHandler } from '../shared/http/list-handler.ts';
 import { orderList } from '../shared/stores/order-list.ts';
 
-const client = documentClient();
-const orders = orderList(client, requiredEnv('ORDERS_TABLE'));
-
 /** `GET /store/orders`: all orders of the store, in ascending id. */
 export const { handler, initialize } = listHandler({
   operation: 'listOrders',
-  entries: orders,
+  entries: orderList(documentClient(), requiredEnv('ORDERS_TABLE')),
   toJson: recordToJson,
 });

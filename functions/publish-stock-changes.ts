@@ -88,27 +88,22 @@ const streamRecordSchema = v.object({
 /** None if the write changed no field. */
 function changeOf(record: DynamoDBRecord): Change[] {
   try {
-    return readChange(record);
+    const output = v.parse(streamRecordSchema, record.dynamodb);
+    const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
+    if (before && after && inventoryItemToJson(before.entry) === inventoryItemToJson(after.entry)) return [];
+    const detail = v.parse(stockChangedSchema, {
+      ...after?.entry,
+      petId: Keys.petId.N,
+      previous: before?.entry,
+      version: after?.version,
+      changedAt: new Date(ApproximateCreationDateTime * 1_000).toISOString(),
+      sequence: SequenceNumber.padStart(40, '0'),
+    });
+    return [{ record, detail, status: 'pending', reason: '' }];
   } catch (error) {
     const reason = error instanceof v.ValiError ? v.summarize(error.issues) : String(error);
     return [{ record, status: 'refused', reason }];
   }
-}
-
-/** @throws if the record is not a valid change of stock */
-function readChange(record: DynamoDBRecord): Change[] {
-  const output = v.parse(streamRecordSchema, record.dynamodb);
-  const { Keys, OldImage: before, NewImage: after, SequenceNumber, ApproximateCreationDateTime } = output;
-  if (before && after && inventoryItemToJson(before.entry) === inventoryItemToJson(after.entry)) return [];
-  const detail = v.parse(stockChangedSchema, {
-    ...after?.entry,
-    petId: Keys.petId.N,
-    previous: before?.entry,
-    version: after?.version,
-    changedAt: new Date(ApproximateCreationDateTime * 1_000).toISOString(),
-    sequence: SequenceNumber.padStart(40, '0'),
-  });
-  return [{ record, detail, status: 'pending', reason: '' }];
 }
 
 /** Max five attempts. Sets the status of each change. */

@@ -42,15 +42,12 @@ export interface CompletedRequest {
 }
 
 /** The common part of a stage's lines. */
-export interface LogOrigin {
-  readonly namespace: string;
-  readonly stack: string;
-}
-
-export const logOrigin = (): LogOrigin => ({
+export const logOrigin = () => ({
   namespace: requiredEnv('METRICS_NAMESPACE'),
   stack: requiredEnv('STACK_NAME'),
 });
+
+type LogOrigin = Readonly<ReturnType<typeof logOrigin>>;
 
 /** The names of a line's fields that are metrics, each a count, with the fields that are its sets of dimensions. */
 type Metrics = Readonly<Record<string, readonly (readonly string[])[]>>;

@@ -1,11 +1,4 @@
-export interface ErrorDefinition {
-  /** HTTP status of the response. */
-  readonly status: number;
-  /** For the client; the default message. */
-  readonly message: string;
-}
-
-/** Every `code` of an Error body. A closed list: new failures need an entry here. */
+/** Every `code` of an Error body, with its default message. A closed list: new failures need an entry here. */
 export const errorCatalog = {
   BAD_REQUEST: { status: 400, message: 'The request is malformed.' },
   INVALID_PET_ID: { status: 400, message: 'petId must be an int64 in decimal, such as 42.' },
@@ -34,7 +27,7 @@ export const errorCatalog = {
   UPDATE_OUTCOME_UNKNOWN: { status: 503, message: 'The update may have been applied.' },
   SERVICE_UNAVAILABLE: { status: 503, message: 'The service is temporarily unavailable.' },
   GATEWAY_TIMEOUT: { status: 504, message: 'The service timed out.' },
-} as const satisfies Record<string, ErrorDefinition>;
+} as const satisfies Record<string, Pick<ErrorBody, 'status' | 'message'>>;
 
 export type ErrorCode = keyof typeof errorCatalog;
 

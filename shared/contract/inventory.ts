@@ -78,8 +78,6 @@ export const inventoryItemSchema = v.object({
 /** The fields that EventBridge rules match. */
 export const stockEventKind = { Source: 'pet-store-inventory', DetailType: 'Stock Changed' } as const;
 
-type FieldsOfEvent = Record<string, v.GenericSchema> & Record<keyof InventoryItem, v.GenericSchema>;
-
 /** The `detail` of an event (docs/events.md): one change of an entry. Null: the entry has no such field now. */
 export const stockChangedSchema = v.object({
   // Text, as consumers' parsers may round numbers beyond 2^53.
@@ -90,7 +88,7 @@ export const stockChangedSchema = v.object({
   version: v.nullish(v.string(), null),
   changedAt: v.string(),
   sequence: v.string(),
-} satisfies FieldsOfEvent);
+} satisfies Record<keyof InventoryItem, v.GenericSchema> & Record<string, v.GenericSchema>);
 export type StockChanged = v.InferOutput<typeof stockChangedSchema>;
 
 /** The JSON text of an entry. A list has many, and `JSON.rawJSON` for the digits of `petId` takes much longer. */

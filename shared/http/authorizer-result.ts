@@ -34,12 +34,8 @@ export function allow(
   return { principalId, usageIdentifierKey, policyDocument: policy('Allow', methodArn), context: { ...context } };
 }
 
-interface DenialOptions {
-  /** Replaces the message of the catalog. */
-  readonly message?: string | undefined;
-  /** Origin of the reference page, if there is one. */
-  readonly referenceOrigin?: string | undefined;
-}
+/** A message instead of the catalog's, and the origin of the reference page. */
+type DenialOptions = Readonly<Partial<Record<'message' | 'referenceOrigin', string | undefined>>>;
 
 /** Denies a request. The gateway's ACCESS_DENIED response builds the 401 from this context. */
 export function deny(
@@ -48,30 +44,21 @@ export function deny(
   now: number,
   { message = errorCatalog[code].message, referenceOrigin }: DenialOptions = {},
 ): APIGatewayAuthorizerResult {
-  const help = referenceOrigin !== undefined && { help: helpLink(referenceOrigin, code) };
   const context = {
     code,
-    message: insideQuotes(message),
+    // The gateway copies it into its JSON unescaped.
+    message: JSON.stringify(message).slice(1, -1),
     challenge: challenges[code],
-    ...help,
+    ...(referenceOrigin !== undefined && { help: helpLink(referenceOrigin, code) }),
     ...noLimitContext(now),
   };
   return { principalId: 'anonymous', policyDocument: policy('Deny', methodArn), context };
 }
 
-/** The gateway copies the message into its JSON unescaped. */
-const insideQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
-
-function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
-  return {
-    Version: '2012-10-17',
-    Statement: [{ Effect, Action: 'execute-api:Invoke', Resource: everyMethodOfStage(methodArn) }],
-  };
-}
-
 /** The path of a method ARN comes from the caller and may hold wildcards, so only API and stage are used. */
-function everyMethodOfStage(methodArn: string): string {
-  return `${methodArn.split('/', 2).join('/')}/*`;
+function policy(Effect: 'Allow' | 'Deny', methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
+  const Resource = `${methodArn.split('/', 2).join('/')}/*`;
+  return { Version: '2012-10-17', Statement: [{ Effect, Action: 'execute-api:Invoke', Resource }] };
 }
 
 const codeOfRefusal = {

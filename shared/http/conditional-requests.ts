@@ -15,9 +15,6 @@ const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const TAG_LIST =
   /^[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*[ \t,]*$/;
 
-/** Whether the value of a header is a valid list of entity tags. */
-const isTagList = (header: string): boolean => TAG_LIST.test(header);
-
 /** The entity tags in the value of a header. */
 const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
 
@@ -76,7 +73,7 @@ export function expectedVersions(headers: RequestHeaders): readonly string[] | u
   const header = values.join(', ');
   if (values.length === 0 || header.trim() === '*') return undefined;
   const tags = header.length > MAX_TAGS_LENGTH ? [] : tagsIn(header);
-  if (tags.length === 0 || tags.length > MAX_TAGS || !isTagList(header)) {
+  if (tags.length === 0 || tags.length > MAX_TAGS || !TAG_LIST.test(header)) {
     const message = `If-Match must be * or at most ${MAX_TAGS} entity tags such as "mX0aVbq3Zk1T", as in an ETag header.`;
     throw new ServiceError('INVALID_HEADER', { message });
   }
@@ -115,8 +112,9 @@ function fingerprintOf({ petId, versions, ...fields }: StockChange): string {
 }
 
 function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {
-  const key = readIdempotencyKey(text.trim());
-  if (key !== undefined && others.length === 0) return key;
+  const key = text.trim();
+  if (others.length === 0 && SYNTAX.test(key))
+    return key.startsWith('"') ? key.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : key;
   const message = `Idempotency-Key, such as "8e03978e-40d5-43dd-bc93-6894a57f9324", must be ${IDEMPOTENCY_KEY_RULE}.`;
   throw new ServiceError('INVALID_HEADER', { message });
 }
@@ -138,9 +136,3 @@ export const IDEMPOTENCY_KEY_PATTERN = SYNTAX.source;
 
 /** Quotes, and a backslash before each escaped character. */
 export const MAX_HEADER_LENGTH = 2 * MAX_LENGTH + 2;
-
-/** The text of a header value; undefined if its syntax is invalid. */
-export function readIdempotencyKey(value: string): string | undefined {
-  if (!SYNTAX.test(value)) return undefined;
-  return value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : value;
-}

@@ -42,33 +42,24 @@ export const MIN_PACE: MinPace = { bytes: 2_560_000, withinMs: 10_000 };
 export function listHandler<Entry>(list: List<Entry>) {
   const respond = async (request: ApiRequest) => {
     const query = parseListQuery(request.query, operations[list.operation].query);
-    return compressed(request, await replyTo(request, list, query), list.minPace);
+    const isPaged = query.petId !== undefined || query.limit !== undefined || query.cursor !== undefined;
+    const reply = isPaged ? onePage(request, list, query) : wholeList(request, list, query);
+    return compressed(request, await reply, list.minPace);
   };
   return streamingHandler(respond, { headers: stabilityHeader(list.operation), probe: () => list.entries.page({}, 1) });
 }
 
-async function replyTo<Entry>(
-  request: ApiRequest,
-  list: List<Entry>,
-  query: ListQuery,
-): Promise<Reply<string | Readable>> {
-  const { petId, limit, cursor } = query;
-  if (petId) {
-    const entries = await list.entries.byIds(petId);
-    return withEntityTag(request.headers, { status: 200, body: `[${entries.map(list.toJson).join(',')}]` });
-  }
-  const isPaged = limit !== undefined || cursor !== undefined;
-  return isPaged ? onePage(request, list, query) : wholeList(request, list, query);
-}
-
+/** The entries of the ids, or one page. */
 async function onePage<Entry>(
   { headers, path }: ApiRequest,
   { operation, entries, toJson }: List<Entry>,
-  { limit = DEFAULT_LIMIT, cursor, status }: ListQuery,
+  { petId, limit = DEFAULT_LIMIT, cursor, status }: ListQuery,
 ): Promise<Reply> {
   const place = { list: operation, status };
   const after = cursor === undefined ? undefined : decodeCursor(cursor, place);
-  const page = await entries.page({ status, after }, limit);
+  const page = petId
+    ? { entries: await entries.byIds(petId), last: undefined }
+    : await entries.page({ status, after }, limit);
   const body = `[${page.entries.map(toJson).join(',')}]`;
   if (page.last === undefined) return withEntityTag(headers, { status: 200, body });
   const next = new URLSearchParams({

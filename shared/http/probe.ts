@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from 'aws-lambda';
 
 /**
  * One call of a function's own store, which requires all permissions of the function there. It changes nothing. It
@@ -69,9 +70,7 @@ async function isPassed(probe: Probe, context: LambdaContext | undefined): Promi
   }
 }
 
-interface LambdaContext {
-  getRemainingTimeInMillis(): number;
-}
+type LambdaContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 const isContext = (value: unknown): value is LambdaContext =>
   typeof value === 'object' && value !== null && 'getRemainingTimeInMillis' in value;

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { isErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
@@ -57,8 +57,6 @@ export type AuthorizerContext = v.InferOutput<typeof authorizerContextSchema>;
 export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
   v.parse(authorizerContextSchema, context ?? {});
 
-type Values = readonly string[] | undefined;
-
 /** All values of each request header, by its name in lower case. */
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
@@ -75,7 +73,7 @@ export interface ApiRequest {
   /** Undefined if no operation matches. */
   readonly operation: OperationId | undefined;
   readonly pathParameters: Readonly<Record<string, string | undefined>>;
-  readonly query: Readonly<Record<string, Values>>;
+  readonly query: Readonly<Record<string, readonly string[] | undefined>>;
   readonly headers: RequestHeaders;
   readonly body: Buffer;
   /** The authorizer's context. */
@@ -102,9 +100,7 @@ export function readRequest(event: APIGatewayProxyEvent): ApiRequest {
 /** Header names are case-insensitive. */
 export function readHeaders({
   multiValueHeaders,
-}: {
-  readonly multiValueHeaders: Readonly<Record<string, Values>> | null;
-}): RequestHeaders {
+}: Pick<APIGatewayRequestAuthorizerEvent, 'multiValueHeaders'>): RequestHeaders {
   const headers = new Map<string, readonly string[]>();
   for (const [name, values = []] of Object.entries(multiValueHeaders ?? {})) {
     const field = name.toLowerCase();

@@ -58,7 +58,13 @@ export class KeyTable {
     return this.#change(record, { ...record, ...changed }, changed, occasion);
   }
 
-  /** Writes a record, then its history entry: a command killed in between leaves a change without an entry. */
+  /**
+   * Writes a record conditionally, then its history entry: a command killed in between leaves a change without an
+   * entry. If a response is lost, the SDK retries the write, which then finds its own revision.
+   *
+   * @param changed the attributes to set, or to remove if undefined
+   * @returns the record; undefined if the condition failed
+   */
   async #change(
     before: KeyRecord | undefined,
     after: KeyRecord,
@@ -67,50 +73,33 @@ export class KeyTable {
   ): Promise<KeyRecord | undefined> {
     const entry = this.#history?.entryOf(before, after, occasion);
     const stamp = entry && { changedAt: entry.at };
-    const isRevision = `#revision = :readRevision${changed.suspendedUntil ? ' AND #suspendedUntil <= :suspendedUntil' : ''}`;
-    const written = await this.#write(
-      { ...after, ...stamp },
-      { ...changed, ...stamp },
-      before ? isRevision : 'attribute_not_exists(recordId)',
-      before && { ':readRevision': before.revision },
-    );
-    if (written && entry) await this.#history?.put(entry);
-    return written;
-  }
-
-  /**
-   * Makes a conditional write. If a response is lost, the SDK retries the write, which then finds its own revision.
-   *
-   * @param record the result @param changed its attributes to set, or to remove if undefined
-   * @returns the record; undefined if the condition failed
-   */
-  async #write(
-    record: KeyRecord,
-    changed: Partial<KeyRecord>,
-    condition: string,
-    values: Readonly<Record<string, number>> = {},
-  ): Promise<KeyRecord | undefined> {
-    const written = this.#parse(record);
-    const attributes = Object.entries(changed);
+    const attributes = Object.entries({ ...changed, ...stamp });
     const sets = attributes.filter(([, value]) => value !== undefined);
     const removes = attributes.flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
     const set = `SET ${sets.map(([name]) => `#${name} = :${name}`).join(', ')}`;
+    const isRevision = `#revision = :readRevision${changed.suspendedUntil ? ' AND #suspendedUntil <= :suspendedUntil' : ''}`;
     const update = new UpdateCommand({
       TableName: this.#tableName,
-      Key: { recordId: record.recordId },
+      Key: { recordId: after.recordId },
       UpdateExpression: removes.length > 0 ? `${set} REMOVE ${removes.join(', ')}` : set,
-      ConditionExpression: condition,
+      ConditionExpression: before ? isRevision : 'attribute_not_exists(recordId)',
       ExpressionAttributeNames: Object.fromEntries(attributes.map(([name]) => [`#${name}`, name])),
-      ExpressionAttributeValues: { ...values, ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])) },
+      ExpressionAttributeValues: {
+        ...(before && { ':readRevision': before.revision }),
+        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
+      },
     });
+    // Checked before the write.
+    let written: KeyRecord | undefined = this.#parse({ ...after, ...stamp });
     try {
       await this.#client.send(update);
-      return written;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      const now = await this.get(after.recordId);
+      written = now && !attributes.some(differsFrom(now)) ? now : undefined;
     }
-    const now = await this.get(record.recordId);
-    return now && !attributes.some(differsFrom(now)) ? now : undefined;
+    if (written && entry) await this.#history?.put(entry);
+    return written;
   }
 
   #parse(item: unknown): KeyRecord {

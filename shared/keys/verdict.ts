@@ -67,14 +67,10 @@ export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {
 }
 
 /** Count the request as admitted if quota remains, or as refused if none does. */
-export type CountingStep = { readonly kind: 'countAdmitted'; readonly window: CountedIn } | RefusalStep;
-
-export interface RefusalStep {
-  readonly kind: 'countRefused';
-  readonly window: CountedIn<'minute'>;
-  /** Key revision; the write fails if the key has changed, such as when it is resumed. */
-  readonly revision: number;
-}
+export type CountingStep =
+  | { readonly kind: 'countAdmitted'; readonly window: CountedIn }
+  /** The write fails if the key has another revision, such as when it is resumed. */
+  | { readonly kind: 'countRefused'; readonly window: CountedIn<'minute'>; readonly revision: number };
 
 /**
  * The verdict, or the next write, from the item that a failed condition returned.

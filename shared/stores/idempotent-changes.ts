@@ -42,11 +42,6 @@ export type ChangeResult = StockVersion & { readonly isReplayed?: boolean };
 /** The request of a probe, which is never recorded. */
 export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
 
-/** The record of an update also has its response; a retried adjustment returns the current entry. */
-const idempotencyRecordSchema = v.object({ fingerprint: v.string() });
-
-const entryFields = v.keyof(stockEntrySchema).options;
-
 interface IdempotentChangeState extends ChangeState {
   /** The entry as last read. */
   entry?: InventoryItem | undefined;
@@ -122,10 +117,10 @@ export class IdempotentChanges {
     };
   }
 
-  /** The response to a retry of an applied request. */
+  /** The response to a retry: the record of an update has it; a retried adjustment returns the current entry. */
   async #repeated(item: OldItem, request: IdempotentRequest, { petId, ...change }: StockChange): Promise<StockVersion> {
     const record = unmarshall({ ...item, petId: { N: petId } }, { ...exactNumbers });
-    const { fingerprint } = v.parse(idempotencyRecordSchema, record);
+    const { fingerprint } = v.parse(v.object({ fingerprint: v.string() }), record);
     if (fingerprint !== request.fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
     return 'by' in change ? this.#read(petId) : parseStockItem(record);
   }
@@ -149,7 +144,8 @@ export class IdempotentChanges {
       ExpressionAttributeValues: { ':now': now },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
-    const left = response ? entryFields.filter((field) => !(field in change)) : [];
+    const fieldsOfEntry = v.keyof(stockEntrySchema).options;
+    const left = response ? fieldsOfEntry.filter((field) => !(field in change)) : [];
     const unchanged = Object.fromEntries(left.map((field) => [field, response?.entry[field]]));
     const update = this.#stock.writeOf(change, version, unchanged);
     return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });

@@ -33,12 +33,6 @@ export interface Page<Entry> {
 /** With the names of the attributes that an item is read from. */
 type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: Readonly<Record<string, unknown>> };
 
-interface QueryResult {
-  readonly items: readonly Item[];
-  /** The last id read; undefined at the end of the table. */
-  readonly last: Int64 | undefined;
-}
-
 /** DynamoDB did not process all keys of a batch, as it throttles: named as its error for a throttled call. */
 class Unprocessed extends Error {
   override readonly name = 'ThrottlingException';
@@ -114,8 +108,12 @@ export class SortedTable<Entry> {
     return this.#parse([...byId].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item));
   }
 
-  /** Reads are eventually consistent: half the price. */
-  async #query({ status, after }: Selection, limit: number): Promise<QueryResult> {
+  /**
+   * Reads are eventually consistent: half the price.
+   *
+   * @returns also the last id read; undefined at the end of the table
+   */
+  async #query({ status, after }: Selection, limit: number) {
     const query = new QueryCommand({
       TableName: this.#tableName,
       ...this.#projection(),
