@@ -53,6 +53,10 @@ describe('a number on a page', () => {
     ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
     ['limits', `${batchThrottle.rateLimit} requests per second per key`],
     ['limits', `Production runs ${stages.production.batchConcurrency} concurrently`],
+    ...['../keys', '../architecture', '../decisions/template-on-a-laptop'].map((name) => [
+      name,
+      `${batchThrottle.rateLimit} batch updates per second`,
+    ]),
     ['../guide', `send ${batchThrottle.rateLimit} of these requests per second`],
     ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
     ['security', `| body | ${body}`],

@@ -42,6 +42,10 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (markdown: string): string[] =>
   partsOf(markdown, 'heading').flatMap((part) => ('text' in part ? anchorOf(String(part.text)) : []));
 
+/** The files that a page links to. */
+const targetsOf = (page: string): string[] =>
+  linksOf(read(page)).map((link) => path.join(path.dirname(page), link.replace(/#.*/, '')));
+
 /** What is wrong with a link of a page; undefined where it leads somewhere. */
 function faultOf(page: string, link: string): string | undefined {
   if (/^(https?|mailto):/.test(link)) return undefined;
@@ -63,6 +67,11 @@ const proseOf = (markdown: string): string[] =>
 describe('the links', () => {
   test.each(pages)('of %s lead somewhere, to the heading if they name one', (page) => {
     expect(linksOf(read(page)).flatMap((link) => faultOf(page, link) ?? [])).toEqual([]);
+  });
+
+  test('lead to every page of docs', () => {
+    const targets = new Set(pages.flatMap(targetsOf));
+    expect(pages.filter((page) => page.startsWith('docs/') && !targets.has(page))).toEqual([]);
   });
 
   test('to every page of docs/operating are in its index', () => {

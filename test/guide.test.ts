@@ -44,7 +44,7 @@ describe('docs/guide.md', () => {
     });
 
     const first = rows.findIndex(([name]) => name === 'plan') + 2;
-    expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'meaning', 'example']]);
+    expect(rows.slice(first, first + expected.length + 1)).toEqual([...expected, ['header', 'meaning']]);
   });
 
   test('has the examples of the OpenAPI document', () => {

@@ -26,9 +26,9 @@ export const exampleTimes = {
 export const examples = {
   updateInventory: { petId: 101, quantity: 7, status: 'available' } satisfies InventoryItemOf<number>,
   getInventory: { petId: 101, quantity: 4, status: 'available' } satisfies InventoryItemOf<number>,
-  adjustInventory: { petId: 101, quantity: 3, status: 'available' } satisfies InventoryItemOf<number>,
+  adjustInventory: { petId: 101, quantity: 6, status: 'available' } satisfies InventoryItemOf<number>,
   inventoryUpdates: [
-    { petId: 101, quantity: 7, ifMatch: '"mX0aVbq3Zk1T"' },
+    { petId: 101, quantity: 7 },
     { petId: 999, quantity: 2 },
   ],
   updateInventories: [
@@ -37,6 +37,7 @@ export const examples = {
   ] satisfies InventoryUpdateResultOf<number>[],
   listInventory: [
     { petId: 101, quantity: 4, status: 'available' },
+    { petId: 102, quantity: 2, status: 'available' },
     { petId: 103, quantity: 1, status: 'pending' },
   ] satisfies InventoryItemOf<number>[],
   getPet: {
@@ -62,9 +63,9 @@ export const examples = {
   } satisfies KeyDetails,
 };
 
-/** After the last entry of the list of the examples. */
+/** After the second entry of the list of the examples. */
 export const EXAMPLE_CURSOR = encodeCursor({
   list: 'listInventory',
   status: undefined,
-  after: v.parse(int64Schema, '103'),
+  after: v.parse(int64Schema, '102'),
 });

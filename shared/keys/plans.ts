@@ -37,6 +37,7 @@ export interface UsagePlanLimits {
  * Usage plan limits that never refuse what the exact limiter admits. A bucket of two minutes' quota covers the
  * end of one window and the start of the next, and a refill of at least perMinute / 60 per second keeps up.
  * The daily quota has an additional minute's quota, as a request counted before midnight may be metered after it.
+ * Batch updates have a throttle of their own, which does refuse admitted ones (infra/stack/usage-plans.ts).
  */
 export function usagePlanLimits({ perMinute, perDay }: ExactLimits): UsagePlanLimits {
   return { rateLimit: Math.ceil(perMinute / 60), burstLimit: 2 * perMinute, quotaPerDay: perDay + perMinute };

@@ -93,6 +93,10 @@ describeInBrowser('The reference page in a browser', () => {
     await reference.open(origin);
     const text = await page.getByRole('main').innerText();
     for (const section of ['First request', 'Deprecations']) expect(text).toContain(section);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').locator('input').fill('Idempotency-Key');
+    await page.getByRole('option', { name: 'Retry safely' }).click();
+    expect(page.url()).toContain('#description/retry-safely');
 
     await reference.sendFromPage('inventory', 'PATCH', '/inventory/{petId}');
     const updated = await reference.send();
@@ -114,6 +118,8 @@ describeInBrowser('The reference page in a browser', () => {
     for (const { method, path } of Object.values(operations))
       expect(await page.locator(`a[href$="/${method}${path}"]`).count()).toBeGreaterThan(0);
     expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBe(0);
+    const cellOfText = page.locator('td', { hasText: 'Read the entry, and decide again' });
+    expect((await cellOfText.boundingBox())?.width).toBeGreaterThan(300);
     expect(reference.complaints).toEqual([]);
     expect([...reference.origins]).toEqual([origin, host.origin]);
   });

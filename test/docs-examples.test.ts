@@ -1,0 +1,240 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { demoKey } from '../infra/demo-keys.ts';
+import { guide } from '../infra/reference/guide.ts';
+import { settingsOf } from '../infra/stages.ts';
+import { run } from './support/admin-command.ts';
+import { close, listen } from './support/listening.ts';
+import { LocalHost } from './support/local-host.ts';
+import { anEntry } from './support/tables.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
+
+const README_URL = 'http://localhost:3000/v1';
+
+/** The guide as the reference page of a server shows it. */
+const guideFor = (serverUrl: string): string => {
+  const { petDeprecation } = settingsOf('staging');
+  return guide({ serverUrl, exampleKey: demoKey('free'), petDeprecation });
+};
+
+const readmeFor = (serverUrl: string): string =>
+  readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8').replaceAll(README_URL, serverUrl);
+
+/** Tests that need programs; skipped, with a word about it, where one is missing. */
+async function describeWith(programs: readonly string[], name: string, tests: () => void): Promise<void> {
+  const found = await Promise.all(programs.map((program) => run('sh', ['-c', `${program} --version`])));
+  const missing = programs.filter((_, index) => found[index]?.exitCode !== 0);
+  if (missing.length > 0) process.stderr.write(`Skipped, as ${missing.join(' and ')} cannot be run: ${name}.\n`);
+  (missing.length > 0 ? describe.skip : describe)(name, tests);
+}
+
+let host: LocalHost;
+
+beforeAll(async () => {
+  host = await LocalHost.start();
+});
+afterAll(() => host.close());
+
+/** The code blocks of a page. */
+const blocksOf = (page: string) =>
+  [...page.matchAll(/```(\w+)\n(.*?)```/gs)].map(([, language = '', code = '']) => ({ language, code }));
+
+/** Whether it is a program for `rows.json`, which is tested below. */
+const isSync = ({ code }: { readonly code: string }): boolean => code.includes('rows.json');
+
+/** The commands of a page that use curl, each with the response that the page shows below it, if any. */
+const commandsOf = (page: string) =>
+  blocksOf(page).flatMap((block, index, { [index + 1]: next }) => {
+    if (block.language !== 'sh' || !/^curl |\(curl /m.test(block.code) || isSync(block)) return [];
+    return { command: block.code, shown: next && !['sh', 'python'].includes(next.language) ? next : undefined };
+  });
+
+/** JSON of which each ETag is one and the same. */
+const parse = (json: string): unknown =>
+  JSON.parse(json, (_, value: unknown) => (/^"[\w-]{12}"$/.test(String(value)) ? 'an ETag' : value));
+
+/** The lines of a response, with headers in lower case, of which those that differ each time have no value. */
+const linesOf = (response: string): string[] =>
+  response
+    .split(/[\r\n]+/)
+    .filter(Boolean)
+    .map((line) =>
+      line.replace(/^[\w-]+: /, (name) => name.toLowerCase()).replace(/^(etag|x-ratelimit-reset): .+/, '$1'),
+    );
+
+/** What a page shows of a response, and what there is in its place. */
+function comparable(shown: string, language: string, response: string): readonly [unknown, unknown] {
+  if (language !== 'json') return [linesOf(shown), linesOf(response).filter((line) => linesOf(shown).includes(line))];
+  const [expected, received] = [parse(shown), parse(response)];
+  // Of a list the page shows the beginning.
+  return [expected, Array.isArray(expected) && Array.isArray(received) ? received.slice(0, expected.length) : received];
+}
+
+await describeWith(['curl'], 'The examples of', () => {
+  test.each([
+    ['README.md', readmeFor, 1],
+    ['docs/guide.md', guideFor, 7],
+  ])('%s succeed in their order on a fresh server, with what the page shows', async (_, pageFor, count) => {
+    const fresh = await LocalHost.start();
+    const examples = commandsOf(pageFor(fresh.baseUrl));
+    const outcomes: unknown[] = [];
+    const expected: unknown[] = [];
+    for (const { command, shown } of examples) {
+      const script = `curl() { command curl --fail-with-body --silent --show-error "$@"; }\n${command}`;
+      const { stdout, ...ended } = await run('sh', ['-ec', script]);
+      const [shownResponse, response] = shown ? comparable(shown.code, shown.language, stdout) : [];
+      expected.push({ command, exitCode: 0, stderr: '', response: shownResponse });
+      outcomes.push({ command, ...ended, response });
+    }
+    await fresh.close();
+
+    expect(outcomes).toEqual(expected);
+    expect(examples).toHaveLength(count);
+  });
+});
+
+type Rows = readonly { readonly petId: number; readonly quantity: number }[];
+
+/** A request of a sync at the proxy, and the means to respond. */
+interface Exchange {
+  readonly rows: Rows;
+  readonly response: ServerResponse;
+  /** Sends rows to the service. @returns the JSON text of their results */
+  readonly forward: (rows: Rows) => Promise<string>;
+}
+
+const rowError = { code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable.', status: 503 };
+
+type Fault = (exchange: Exchange) => Promise<unknown>;
+
+/** Faults that a sync survives. */
+const faults: readonly Fault[] = [
+  async function loseResponse({ rows, response, forward }) {
+    await forward(rows);
+    response.destroy();
+  },
+  async function truncateResponse({ rows, response, forward }) {
+    const results = await forward(rows);
+    const sent = response.writeHead(200, { 'Content-Length': results.length });
+    sent.write(results.slice(0, 100), () => response.destroy());
+  },
+  async function reachLimit({ rows, response, forward }) {
+    const results = await forward(rows);
+    response.setHeader('RateLimit', '"minute";r=0;t=2, "day";r=940;t=52350').end(results);
+  },
+  async function refuse({ response }) {
+    response.writeHead(429, { 'Retry-After': 1 }).end('{"code":"RATE_LIMIT_EXCEEDED","message":"…","status":429}');
+  },
+  async function leaveOneRow({ rows: [first, ...rows], response, forward }) {
+    const results = JSON.parse(await forward(rows));
+    response.end(JSON.stringify([{ petId: first?.petId, status: 503, error: rowError }, ...results]));
+  },
+];
+
+/** A proxy in front of the service, with a fault for each of the first requests. */
+class FaultyProxy {
+  readonly requests: { readonly key: unknown; readonly receivedAt: number }[] = [];
+  readonly #server: Server = createServer((request, response) => void this.#respond(request, response));
+  readonly #faults: readonly Fault[];
+  #port = 0;
+
+  private constructor(first: readonly Fault[]) {
+    this.#faults = first;
+  }
+
+  static async start(first: readonly Fault[]): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(first);
+    proxy.#port = await listen(proxy.#server);
+    return proxy;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.#port}/v1`;
+  }
+
+  close(): Promise<void> {
+    return close(this.#server);
+  }
+
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization = '', 'content-type': type = '', 'idempotency-key': key } = request.headers;
+    const fault = this.#faults[this.requests.length];
+    this.requests.push({ key, receivedAt: performance.now() });
+    const headers = { Authorization: authorization, 'Content-Type': type };
+    const forward = async (rows: Rows): Promise<string> => {
+      const body = JSON.stringify(rows);
+      const forwarded = await fetch(`${host.baseUrl}/inventory`, { method: 'PATCH', headers, body });
+      response.statusCode = forwarded.status;
+      return forwarded.text();
+    };
+    const rows: Rows = JSON.parse(await text(request));
+    await (fault ? fault({ rows, response, forward }) : response.end(await forward(rows)));
+  }
+}
+
+/** Ends a sync: the limit that is left resets in hours. */
+const exhaustDay: Fault = async ({ rows, response, forward }) => {
+  const results = await forward(rows);
+  response.setHeader('RateLimit', '"minute";r=12;t=30, "day";r=0;t=52350').end(results);
+};
+
+/** Ends a sync: no retry would succeed. */
+const deny: Fault = async ({ response }) =>
+  response.writeHead(401).end('{"code":"API_KEY_INVALID","message":"…","status":401}');
+
+const programs = [
+  { language: 'python', shell: 'python3', required: ['python3'] },
+  { language: 'sh', shell: 'sh', required: ['curl', 'jq'] },
+] as const;
+
+for (const { language, shell, required } of programs) {
+  const directory = temporaryDirectory();
+
+  /** Runs the program of the guide with rows for these pets, whose quantity is 1, and for one that does not exist. */
+  async function sync(petIds: readonly number[], first: readonly Fault[]) {
+    const proxy = await FaultyProxy.start(first);
+    const program = blocksOf(guideFor(proxy.baseUrl)).find((block) => block.language === language && isSync(block));
+    const rows = [...petIds, 999].map((petId) => ({ petId, quantity: 7 }));
+    await host.stock.putAll(petIds.map((petId) => anEntry(petId)));
+    writeFileSync(path.join(directory, 'sync'), program?.code ?? '');
+    writeFileSync(path.join(directory, 'rows.json'), JSON.stringify(rows));
+    const outcome = await run('sh', ['-ec', `cd '${directory}'; ${shell} sync sync-1`]);
+    await proxy.close();
+    const results = outcome.stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+    return { ...outcome, results: results.toSorted((a, b) => a.petId - b.petId), requests: proxy.requests };
+  }
+
+  await describeWith(required, `The sync of the guide in ${language}`, () => {
+    test('sets each quantity and waits as it must, however responses are lost', async () => {
+      const petIds = Array.from({ length: 60 }, (_, index) => 5_000 + index);
+      const { exitCode, stderr, results, requests } = await sync(petIds, faults);
+      const pauseAfter = (name: string): number => {
+        const index = faults.findIndex((fault) => fault.name === name);
+        return Number(requests[index + 1]?.receivedAt) - Number(requests[index]?.receivedAt);
+      };
+
+      expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+      expect(results).toMatchObject([
+        { petId: 999, status: 404 },
+        ...petIds.map((petId) => ({ petId, status: 200, item: { petId, quantity: 7 } })),
+      ]);
+      expect(new Set(requests.map(({ key }) => key))).toEqual(new Set(['sync-1']));
+      expect(pauseAfter('reachLimit')).toBeGreaterThanOrEqual(2_000);
+      expect(pauseAfter('refuse')).toBeGreaterThanOrEqual(1_000);
+    });
+
+    test.each([
+      ['the day is exhausted', exhaustDay, 25, '52350 seconds'],
+      ['a retry would fail', deny, 0, 'API_KEY_INVALID'],
+    ])('stops where %s, and says so', async (_, fault, done, message) => {
+      const petIds = Array.from({ length: 30 }, (__, index) => 6_000 + index);
+      const { exitCode, stderr, results, requests } = await sync(petIds, [fault]);
+
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
+      expect([results.length, requests.length]).toEqual([done, 1]);
+    });
+  });
+}
