@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -201,16 +202,17 @@ for (const { language, shell, required } of programs) {
     await host.stock.putAll(petIds.map((petId) => anEntry(petId)));
     writeFileSync(path.join(directory, 'sync'), program?.code ?? '');
     writeFileSync(path.join(directory, 'rows.json'), JSON.stringify(rows));
-    const outcome = await run('sh', ['-ec', `cd '${directory}'; ${shell} sync sync-1`]);
+    const key = randomUUID();
+    const outcome = await run('sh', ['-ec', `cd '${directory}'; ${shell} sync ${key}`]);
     await proxy.close();
     const results = outcome.stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
-    return { ...outcome, results: results.toSorted((a, b) => a.petId - b.petId), requests: proxy.requests };
+    return { ...outcome, results: results.toSorted((a, b) => a.petId - b.petId), requests: proxy.requests, key };
   }
 
   await describeWith(required, `The sync of the guide in ${language}`, () => {
     test('sets each quantity and waits as it must, however responses are lost', async () => {
       const petIds = Array.from({ length: 60 }, (_, index) => 5_000 + index);
-      const { exitCode, stderr, results, requests } = await sync(petIds, faults);
+      const { exitCode, stderr, results, requests, key } = await sync(petIds, faults);
       const pauseAfter = (name: string): number => {
         const index = faults.findIndex((fault) => fault.name === name);
         return Number(requests[index + 1]?.receivedAt) - Number(requests[index]?.receivedAt);
@@ -221,7 +223,10 @@ for (const { language, shell, required } of programs) {
         { petId: 999, status: 404 },
         ...petIds.map((petId) => ({ petId, status: 200, item: { petId, quantity: 7 } })),
       ]);
-      expect(new Set(requests.map(({ key }) => key))).toEqual(new Set(['sync-1']));
+      expect(await Promise.all(petIds.map((petId) => host.stock.read(String(petId))))).toEqual(
+        petIds.map(() => expect.objectContaining({ quantity: 7 })),
+      );
+      expect(new Set(requests.map((request) => request.key))).toEqual(new Set([key]));
       expect(pauseAfter('reachLimit')).toBeGreaterThanOrEqual(2_000);
       expect(pauseAfter('refuse')).toBeGreaterThanOrEqual(1_000);
     });
