@@ -1,4 +1,4 @@
-import { IMMEDIATELY, withEnd, workingTokens } from '../../../shared/key-registry/record-changes.ts';
+import { IMMEDIATELY, withEnd, workingTokens } from './token-changes.ts';
 import { idOf, type KeyRecord, tokenName } from '../../../shared/keys/key-record.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Target } from '../target.ts';

@@ -1,4 +1,4 @@
-import { workingTokens } from '../../../shared/key-registry/record-changes.ts';
+import { workingTokens } from './token-changes.ts';
 import {
   idOf,
   type KeyRecord,

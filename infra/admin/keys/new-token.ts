@@ -1,14 +1,10 @@
 import {
   type KeyChange,
-  mayAddToken,
-  MAX_TOKENS,
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
   type AddTokenParams,
-  tokensLabeled,
-  withShown,
-  withToken,
 } from '../../../shared/key-registry/record-changes.ts';
+import { mayAddToken, MAX_TOKENS, tokensLabeled, withShown, withToken } from './token-changes.ts';
 import { idOf, type KeyRecord, type TokenRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';

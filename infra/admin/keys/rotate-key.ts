@@ -1,4 +1,4 @@
-import { IMMEDIATELY, tokensLabeled, withEnd, withShown } from '../../../shared/key-registry/record-changes.ts';
+import { IMMEDIATELY, tokensLabeled, withEnd, withShown } from './token-changes.ts';
 import { idOf, type KeyRecord, tokenName, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../admin-error.ts';

@@ -1,6 +1,6 @@
 import { tokenName } from '../../../shared/keys/key-record.ts';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { workingTokens } from '../../../shared/key-registry/record-changes.ts';
+import { workingTokens } from '../../../infra/admin/keys/token-changes.ts';
 import { BASE, Visitor } from './console-visitor.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';

@@ -8,8 +8,8 @@ import {
   MAX_NAME_BYTES,
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
-  withEnd,
 } from '../../../shared/key-registry/record-changes.ts';
+import { withEnd } from '../../../infra/admin/keys/token-changes.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { clientOver } from '../../model/virtual-table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withEnd } from '../../../shared/key-registry/record-changes.ts';
+import { withEnd } from '../../../infra/admin/keys/token-changes.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,

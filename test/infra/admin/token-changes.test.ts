@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { tokenEntry, type AddTokenParams, type Tokens } from '../../../shared/key-registry/record-changes.ts';
 import {
-  tokenEntry,
-  type AddTokenParams,
-  type Tokens,
   tokensLabeled,
   withEnd,
   withShown,
   withToken,
   workingTokens,
-} from '../../../shared/key-registry/record-changes.ts';
+} from '../../../infra/admin/keys/token-changes.ts';
 import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { hashToken } from '../../../shared/keys/token.ts';
 
