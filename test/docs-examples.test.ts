@@ -161,10 +161,10 @@ class FaultyProxy {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { authorization = '', 'content-type': type = '', 'idempotency-key': key } = request.headers;
+    const { authorization = '', 'content-type': type = '', 'idempotency-key': key = '' } = request.headers;
     const fault = this.#faults[this.requests.length];
     this.requests.push({ key, receivedAt: performance.now() });
-    const headers = { Authorization: authorization, 'Content-Type': type };
+    const headers = { Authorization: authorization, 'Content-Type': type, 'Idempotency-Key': String(key) };
     const forward = async (rows: Rows): Promise<string> => {
       const body = JSON.stringify(rows);
       const forwarded = await fetch(`${host.baseUrl}/inventory`, { method: 'PATCH', headers, body });
@@ -198,7 +198,7 @@ for (const { language, shell, required } of programs) {
   async function sync(petIds: readonly number[], first: readonly Fault[]) {
     const proxy = await FaultyProxy.start(first);
     const program = blocksOf(guideFor(proxy.baseUrl)).find((block) => block.language === language && isSync(block));
-    const rows = [...petIds, 999].map((petId) => ({ petId, quantity: 7 }));
+    const rows = [...petIds, 999].map((petId) => ({ petId, quantity: 7, ifQuantity: 1 }));
     await host.stock.putAll(petIds.map((petId) => anEntry(petId)));
     writeFileSync(path.join(directory, 'sync'), program?.code ?? '');
     writeFileSync(path.join(directory, 'rows.json'), JSON.stringify(rows));

@@ -77,6 +77,11 @@ describe('docs/guide.md', () => {
   });
 });
 
+test('docs/guide.md names error codes of the catalog only', () => {
+  const codes = [...guide.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code = '']) => code);
+  expect(codes.filter((code) => !(code in errorCatalog))).toEqual([]);
+});
+
 describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
   const errors = Object.entries(errorCatalog);

@@ -28,7 +28,7 @@ export const examples = {
   getInventory: { petId: 101, quantity: 4, status: 'available' } satisfies InventoryItemOf<number>,
   adjustInventory: { petId: 101, quantity: 6, status: 'available' } satisfies InventoryItemOf<number>,
   inventoryUpdates: [
-    { petId: 101, quantity: 7 },
+    { petId: 101, quantity: 7, ifQuantity: 5 },
     { petId: 999, quantity: 2 },
   ],
   updateInventories: [
