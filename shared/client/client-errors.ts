@@ -1,13 +1,18 @@
 import type { ErrorCode } from '../contract/errors.ts';
+import type { Limits } from './api-response.ts';
+import { readLimits } from './parse-response.ts';
 
 export type { ErrorCode };
 
-/** The service returned an error. Its message is for people, its code for programs. */
-export class ApiError extends Error {
+/** Base class of the errors of a call. Invalid arguments throw a TypeError, and an aborted call its signal's reason. */
+export abstract class InventoryClientError extends Error {}
+
+/** The service returned an error, or a limit of the key kept the call from being sent. Branch on its code. */
+export class ApiError extends InventoryClientError {
   override readonly name = 'ApiError';
-  /** `UNEXPECTED_ANSWER` for a response without an Error body, such as a proxy's. The service may add codes. */
-  readonly code: ErrorCode | 'UNEXPECTED_ANSWER' | (string & {});
-  /** HTTP status of the response. */
+  /** `UNEXPECTED_RESPONSE` for a response without an Error body, such as a proxy's. The service may add codes. */
+  readonly code: ErrorCode | 'UNEXPECTED_RESPONSE' | (string & {});
+  /** HTTP status of the response; 429 for a call that was not sent. */
   readonly status: number;
   /** Whole seconds to wait before the next request; undefined without the header `Retry-After`. */
   readonly retryAfter: number | undefined;
@@ -15,36 +20,41 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** The current ETag of the stock entry, with 409 and 412. */
   readonly etag: string | undefined;
-  /** The response itself, for its other headers. Its body has been read. */
-  readonly response: Response;
+  /** Undefined if the response does not say them. */
+  readonly limits: Limits | undefined;
+  /** The response itself, for its other headers. Its body has been read. Undefined for a call that was not sent. */
+  readonly response: Response | undefined;
 
-  constructor(response: Response, { code = 'UNEXPECTED_ANSWER', message }: { code?: string; message?: string }) {
-    super(message ?? `The service returned status ${response.status} without an Error body.`);
+  /** @param source the response; for a call that was not sent, the seconds until it can be */
+  constructor(
+    source: Response | { readonly retryAfter: number },
+    { code = 'UNEXPECTED_RESPONSE', message }: { readonly code?: string; readonly message?: string },
+  ) {
+    const response = 'headers' in source ? source : undefined;
+    super(message ?? `The service returned status ${response?.status} without an Error body.`);
+    const header = (name: string): string | undefined => response?.headers.get(name) ?? undefined;
+    const retryAfter = 'retryAfter' in source ? String(source.retryAfter) : header('Retry-After');
     this.code = code;
-    this.status = response.status;
-    const retryAfter = response.headers.get('Retry-After') ?? '';
-    this.retryAfter = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined;
-    this.requestId = response.headers.get('x-amzn-RequestId') ?? undefined;
-    this.etag = response.headers.get('ETag') ?? undefined;
+    this.status = response?.status ?? 429;
+    this.retryAfter = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
+    this.requestId = header('x-amzn-RequestId');
+    this.etag = header('ETag');
+    this.limits = response && readLimits(response.headers);
     this.response = response;
   }
-}
 
-/** The code and the message of an Error body; neither for any other text. */
-export function readErrorBody(text: string): { code?: string; message?: string } {
-  try {
-    const { code, message }: { code?: unknown; message?: unknown } = Object(JSON.parse(text));
-    return typeof code === 'string' && typeof message === 'string' ? { code, message } : {};
-  } catch {
-    return {};
+  /** For `JSON.stringify`, which would omit the message and show an empty response. */
+  toJSON(): object {
+    const { code, message, status, retryAfter, requestId, etag } = this;
+    return { code, message, status, retryAfter, requestId, etag };
   }
 }
 
 /** No response; none within `timeout`; a truncated response; one that violates the API's contract. */
-export type ConnectionFailure = 'network' | 'timeout' | 'broken-off' | 'unreadable';
+export type ConnectionFailure = 'network' | 'timeout' | 'truncated' | 'unreadable';
 
 /** The service returned no response, or no valid one. The outcome of the request is unknown. */
-export class ConnectionError extends Error {
+export class ConnectionError extends InventoryClientError {
   override readonly name = 'ConnectionError';
   readonly reason: ConnectionFailure;
 

@@ -4,41 +4,55 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Timeout of a request in milliseconds, including its response. 30,000 by default. */
   readonly timeout?: number | undefined;
-  /** Max retries of a call. 5 by default. */
+  /** Max retries of a call; 0 for none at all. 5 by default; retries without a connection are limited by `maxWait`. */
   readonly maxRetries?: number | undefined;
+  /**
+   * Max milliseconds in the queue. By default a call waits for its turn through any number of minutes, but not for the
+   * end of an exhausted day or a suspension. `Infinity` waits for these too.
+   */
+  readonly maxQueueTime?: number | undefined;
 }
 
-export interface PageOptions<Status> extends CallOptions {
-  /** Entries on a page, from 1 to 1000. */
-  readonly limit: number;
+export interface ListOptions<Status> extends CallOptions {
   /** Only entries with this status. */
   readonly status?: Status | undefined;
+}
+
+export interface PageOptions<Status> extends ListOptions<Status> {
+  /** Entries on a page, from 1 to 1000. */
+  readonly limit: number;
   /** Start of the page: `next` of the previous one. */
   readonly cursor?: string | undefined;
 }
 
-/** Without `limit` pages have 1,000 entries, the maximum. */
-export type ListOptions<Status> = Omit<PageOptions<Status>, 'limit'> & { readonly limit?: number | undefined };
-
-export interface UpdateOptions extends CallOptions {
-  /** Update only if the entry still has this ETag; else ApiError with the code `PRECONDITION_FAILED`. */
-  readonly ifMatch?: string | undefined;
+export interface BatchOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters that identify this update, for safe retries. The
-   * client creates a key per call, for its retries; pass your own to retry the call later, such as after a crash.
+   * 1 to 255 visible ASCII characters that identify the updates of the call, for safe retries. The client creates
+   * one per call, for its retries; pass your own to retry the call later, such as after a crash. A batch without a
+   * condition has none, unless you pass one: its retries overwrite what others changed meanwhile.
    */
   readonly idempotencyKey?: string | undefined;
+}
+
+export interface UpdateOptions extends BatchOptions {
+  /** Update only if the entry still has this ETag; else ApiError with the code `PRECONDITION_FAILED`. */
+  readonly ifMatch?: string | undefined;
 }
 
 export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   /** Base URL of the service, such as `https://…/v1`, with or without a trailing slash. */
   readonly baseUrl: string | URL;
-  /** The API key, such as `psk_…`. It is sent to the base URL only, and never appears in errors. */
-  readonly apiKey: string;
-  /** Max requests in flight; other calls are queued. 10 by default. Set at most half of the key's per-minute limit. */
+  /**
+   * The API key, such as `psk_…`, or a function that returns it for each request, for rotations. It is sent to the
+   * base URL only, and never appears in errors.
+   */
+  readonly apiKey: string | (() => string | Promise<string>);
+  /** Max requests in flight; other calls are queued. 10 by default. */
   readonly concurrency?: number | undefined;
-  /** Max milliseconds that a call waits, queued or between retries. 90,000 by default: beyond the next minute. */
+  /** Max milliseconds that a call waits between retries. 90,000 by default. Waiting in the queue does not count. */
   readonly maxWait?: number | undefined;
   /** Max milliseconds before the first retry; doubles with each further one. 500 by default. */
   readonly retryDelay?: number | undefined;
+  /** Sends the requests, such as through a proxy. The platform's `fetch` by default. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }

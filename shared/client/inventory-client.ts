@@ -1,9 +1,11 @@
 import type { InventoryUpdateOf, KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
-import type { Answer, InventoryItem, InventoryUpdateResult, Order, Page, Pet } from './answer.ts';
-import type { CallOptions, InventoryClientOptions, ListOptions, PageOptions, UpdateOptions } from './client-options.ts';
+import type { ApiResponse, InventoryItem, InventoryUpdateResult as Result, Order, Page, Pet } from './api-response.ts';
+import type { BatchOptions, CallOptions, InventoryClientOptions, ListOptions } from './client-options.ts';
+import type { PageOptions, UpdateOptions } from './client-options.ts';
 import { ConnectionError } from './client-errors.ts';
 import { parseResponse, readLimits } from './parse-response.ts';
-import { RequestSender } from './request-sender.ts';
+import { sleep } from './request-gate.ts';
+import { type RequestParts, RequestSender } from './request-sender.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -13,22 +15,21 @@ export type PetId = bigint | number;
 /** Fields of an update. Null removes an optional field. */
 export type InventoryUpdate = InventoryUpdateOf<bigint>;
 
-/** One row of {@link InventoryClient.updateInventories}. */
+/** One row of {@link InventoryClient.updateInventories}. With both conditions, both must hold. */
 export interface InventoryUpdateRow extends InventoryUpdate {
   readonly petId: PetId;
   /** Update only if the entry still has this ETag; else the row has status 412. */
   readonly ifMatch?: string | undefined;
+  /** Update only if the quantity is still this; else the row has status 412. */
+  readonly ifQuantity?: number | undefined;
 }
 
 /**
- * Client of the Pet Store Inventory Service.
- *
- * Retries transient failures with exponential backoff, and waits at least for `Retry-After`. Permanent failures throw
- * an ApiError if the service returned an error, else a ConnectionError.
+ * Client of the Pet Store Inventory Service. Calls throw an ApiError if the service returned an error or a limit keeps
+ * them from being sent, else a ConnectionError; transient failures are retried first.
  */
 export class InventoryClient {
   readonly #baseUrl: string;
-  readonly #authorization: string;
   readonly #sender: RequestSender;
 
   /** @throws TypeError for an invalid URL, key or `concurrency`; it does not contain the key */
@@ -36,127 +37,130 @@ export class InventoryClient {
     this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
     if (!/^https?:\/\/[^\s?#@]+$/.test(this.#baseUrl))
       throw new TypeError('baseUrl must be a URL such as https://example.com/v1, without user, query and fragment');
-    // The platform's message about an invalid header would contain the key.
-    if (!/^[\x21-\x7e]+$/.test(options.apiKey ?? ''))
-      throw new TypeError('apiKey is missing, or has an invalid character, such as a space');
-    this.#authorization = `Bearer ${options.apiKey}`;
     this.#sender = new RequestSender(options);
   }
 
-  /** The stock of all pets, ascending by `petId`, read page by page. */
-  listInventory(options: ListOptions<PetStatus> = {}): AsyncGenerator<InventoryItem, void, undefined> {
-    return this.#entries('/inventory', options);
+  /** The complete stock, ascending by `petId`, read with one request into memory: read a very long list by pages. */
+  async *listInventory(options: ListOptions<PetStatus> = {}): AsyncGenerator<InventoryItem, void, undefined> {
+    yield* (await this.#list<InventoryItem>('/inventory', options)).data;
   }
 
   /** One page of the stock. */
   listInventoryPage(options: PageOptions<PetStatus>): Promise<Page<InventoryItem>> {
-    return this.#page('/inventory', options);
+    return this.#list('/inventory', options);
   }
 
-  /** The current stock of up to 100 pets, ascending by `petId`; pets without an entry are omitted. */
-  async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<Answer<readonly InventoryItem[]>> {
-    return this.#call(`/inventory?petId=${petIds.map(exactPetId).join(',')}`, options);
+  /** The current stock of any number of pets, ascending by `petId`, 100 per request; pets without one are omitted. */
+  async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<InventoryItem[]> {
+    const ids = [...new Set(petIds.map(exactPetId))].toSorted((one, other) => (one < other ? -1 : 1));
+    const paths = chunksOf(ids, 100).map((some) => `/inventory?petId=${some.join(',')}`);
+    const responses = await Promise.all(paths.map((path) => this.#call<readonly InventoryItem[]>(path, options)));
+    return responses.flatMap(({ data }) => data);
   }
 
   /** The current stock of one pet, with the ETag for `ifMatch`. Experimental. */
-  async getInventory(petId: PetId, options: CallOptions = {}): Promise<Answer<InventoryItem>> {
+  async getInventory(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<InventoryItem>> {
     return this.#call(`/inventory/${exactPetId(petId)}`, options);
   }
 
   /** Sets the stock of one pet: its quantity, or all fields of an update. Experimental: its request may change. */
-  async updateInventory(
-    petId: PetId,
-    update: number | InventoryUpdate,
-    options: UpdateOptions = {},
-  ): Promise<Answer<InventoryItem>> {
+  async updateInventory(petId: PetId, update: number | InventoryUpdate, options: UpdateOptions = {}) {
     const body = typeof update === 'number' ? { quantity: update } : update;
     return this.#change('PATCH', `/inventory/${exactPetId(petId)}`, body, options);
   }
 
-  /**
-   * Adds to the stock quantity of one pet, or subtracts if `by` is negative; ApiError with the code
-   * `INSUFFICIENT_STOCK` if it would fall below 0. Experimental.
-   */
-  async adjustInventory(petId: PetId, by: number, options: UpdateOptions = {}): Promise<Answer<InventoryItem>> {
+  /** Adds to the quantity of one pet, or subtracts; throws `INSUFFICIENT_STOCK` rather than below 0. Experimental. */
+  async adjustInventory(petId: PetId, by: number, options: UpdateOptions = {}) {
     return this.#change('POST', `/inventory/${exactPetId(petId)}/adjustments`, { by }, options);
   }
 
   /**
-   * Sets the stock quantities of up to 25 pets independently. The response has the result of each row, in order.
-   * After a lost response the request is retried without an `Idempotency-Key`: a row with `ifMatch` may return 412
-   * although it was applied, and one without it overwrites changes made in between. Experimental.
+   * Sets the quantities of any number of pets independently, 25 per request, and retries rows that were surely not
+   * written. Check the `status` of each row: if its request fails or is aborted, the row has that error, and nothing is
+   * thrown but a TypeError for invalid arguments, such as two rows of one pet. Experimental.
    */
-  async updateInventories(
-    rows: readonly InventoryUpdateRow[],
-    options: CallOptions = {},
-  ): Promise<Answer<readonly InventoryUpdateResult[]>> {
-    rows.forEach(checkIfMatch);
-    const texts = rows.map(({ petId, ...row }) => `{"petId":${exactPetId(petId)},${JSON.stringify(row).slice(1)}`);
-    return this.#call('/inventory', options, { method: 'PATCH', headers: JSON_TYPE, body: `[${texts.join(',')}]` });
+  async updateInventories(rows: readonly InventoryUpdateRow[], options: BatchOptions = {}) {
+    const exact = rows.map((row) => ({ ...row, petId: exactPetId(row.petId) }));
+    if (new Set(exact.map(({ petId }) => petId)).size < rows.length) throw new TypeError('A petId has several rows');
+    exact.forEach(checkConditions);
+    const key = { 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) };
+    const isKeyed = (row: Row): boolean =>
+      options.idempotencyKey !== undefined || 'ifMatch' in row || 'ifQuantity' in row;
+    const batches = chunksOf(exact, 25).map((batch) => this.#updateBatch(batch, batch.some(isKeyed) && key, options));
+    return (await Promise.all(batches)).flat();
   }
 
   /** One pet. @deprecated as the operation: the `Sunset` header of the response has its earliest removal */
-  async getPet(petId: PetId, options: CallOptions = {}): Promise<Answer<Pet>> {
+  async getPet(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<Pet>> {
     return this.#call(`/pets/${exactPetId(petId)}`, options);
   }
 
-  /** All orders of the store, ascending by `id`, read page by page. Beta. */
-  listOrders(options: ListOptions<OrderStatus> = {}): AsyncGenerator<Order, void, undefined> {
-    return this.#entries('/store/orders', options);
+  /** All orders of the store, ascending by `id`, read with one request into memory. Beta. */
+  async *listOrders(options: ListOptions<OrderStatus> = {}): AsyncGenerator<Order, void, undefined> {
+    yield* (await this.#list<Order>('/store/orders', options)).data;
   }
 
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
-    return this.#page('/store/orders', options);
+    return this.#list('/store/orders', options);
   }
 
   /** Plan, limits and expiry of this key; the request counts. Experimental. */
-  key(options: CallOptions = {}): Promise<Answer<KeyDetails>> {
+  getKey(options: CallOptions = {}): Promise<ApiResponse<KeyDetails>> {
     return this.#call('/key', options);
   }
 
-  async #change(method: string, path: string, body: object, options: UpdateOptions): Promise<Answer<InventoryItem>> {
-    checkIfMatch(options);
-    const headers = new Headers({ ...JSON_TYPE, 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) });
-    if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch);
+  #change(method: string, path: string, body: object, options: UpdateOptions): Promise<ApiResponse<InventoryItem>> {
+    checkConditions(options);
+    const conditions = options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch };
+    const headers = { ...JSON_TYPE, ...conditions, 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) };
     return this.#call(path, options, { method, headers, body: JSON.stringify(body) });
   }
 
-  async *#entries<T>(path: string, options: ListOptions<string>): AsyncGenerator<T, void, undefined> {
-    let { cursor } = options;
-    do {
-      const page = await this.#page<T>(path, { ...options, limit: options.limit ?? 1_000, cursor });
-      yield* page.data;
-      if (page.next !== undefined && page.next === cursor)
-        throw new ConnectionError('unreadable', page.response.url, new Error('The next page is the page itself'));
-      cursor = page.next;
-    } while (cursor !== undefined);
+  /** Retries rows that were surely not written, and with an `Idempotency-Key` those that may have been. */
+  async #updateBatch(batch: readonly Row[], key: object | false, options: CallOptions, attempt = 1): Promise<Result[]> {
+    const texts = batch.map(({ petId, ...row }) => `{"petId":${petId},${JSON.stringify(row).slice(1)}`);
+    const parts = { method: 'PATCH', headers: { ...JSON_TYPE, ...key }, body: `[${texts.join(',')}]`, isBatch: true };
+    try {
+      if (attempt > 1) await sleep(this.#sender.backoff(attempt - 1), options.signal);
+      const { data } = await this.#call<Result[]>('/inventory', options, parts);
+      const isRetried = (code: string) => code === 'SERVICE_UNAVAILABLE' || (key && code === 'UPDATE_OUTCOME_UNKNOWN');
+      const failed = data.filter((result) => result.status === 503 && isRetried(result.error.code));
+      if (failed.length === 0 || attempt > this.#sender.maxRetries(options)) return data;
+      const again = batch.filter((row) => failed.some(({ petId }) => petId === row.petId));
+      const retried = await this.#updateBatch(again, key, options, attempt + 1);
+      return data.map((result) => retried.find(({ petId }) => petId === result.petId) ?? result);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error('The call was aborted', { cause: thrown });
+      return batch.map(({ petId }) => ({ petId, status: undefined, error }));
+    }
   }
 
-  async #page<T>(path: string, options: PageOptions<string>): Promise<Page<T>> {
+  async #list<T>(path: string, options: Partial<PageOptions<string>>): Promise<Page<T>> {
     const { limit, cursor, status } = options;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
-    const page = await this.#call<readonly T[]>(`${path}?${query.toString()}`, options);
+    const page = await this.#call<readonly T[]>([path, query].filter(String).join('?'), options);
     return { ...page, next: nextCursor(page.response.headers.get('Link')) };
   }
 
-  async #call<T>(path: string, options: CallOptions, init: RequestInit = {}): Promise<Answer<T>> {
+  async #call<T>(path: string, options: CallOptions, parts: RequestParts = { method: 'GET' }): Promise<ApiResponse<T>> {
     const url = `${this.#baseUrl}${path}`;
-    const headers = new Headers(init.headers);
-    headers.set('Authorization', this.#authorization);
-    const { response, text } = await this.#sender.send(url, { ...init, headers }, options);
+    const { response, text } = await this.#sender.send(url, parts, options);
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is the contract's type
       return { data: parseResponse(text) as T, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
-      throw new ConnectionError('unreadable', `${init.method ?? 'GET'} ${url}`, error);
+      throw new ConnectionError('unreadable', `${parts.method} ${url}`, error);
     }
   }
 }
+
+const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
 
 /** The cursor in a header such as `</v1/inventory?limit=2&cursor=…>; rel="next"`. */
 function nextCursor(link: string | null): string | undefined {
@@ -170,11 +174,14 @@ function exactPetId(petId: PetId): bigint {
   throw new TypeError('petId must be a bigint such as 101n, or a safe integer');
 }
 
-/** @throws TypeError for an undefined version, which would overwrite any version */
-function checkIfMatch(change: { readonly ifMatch?: string | undefined }): void {
-  if (!('ifMatch' in change) || change.ifMatch !== undefined) return;
-  throw new TypeError('ifMatch is undefined: pass an etag, or omit ifMatch to overwrite any version');
+/** @throws TypeError for an undefined condition, which would overwrite any version */
+function checkConditions(change: Pick<InventoryUpdateRow, 'ifMatch' | 'ifQuantity'>): void {
+  for (const name of ['ifMatch', 'ifQuantity'] as const)
+    if (name in change && change[name] === undefined)
+      throw new TypeError(`${name} is undefined: omit it to overwrite any version`);
 }
+
+type Row = InventoryUpdateRow & { readonly petId: bigint };
 
 /** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */
 function idempotencyKeyHeader(key = crypto.getRandomValues(new BigUint64Array(2)).join('-')): string {

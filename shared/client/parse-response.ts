@@ -1,5 +1,5 @@
 import { int64Fields, isInt64 } from '../contract/records.ts';
-import type { Limits } from './answer.ts';
+import type { Limits } from './api-response.ts';
 
 /** An int64 field with its digits, or any other string, so text inside a string never matches as a field. */
 const TOKENS = new RegExp(
@@ -25,10 +25,20 @@ function toInt64(value: unknown): bigint {
   throw new SyntaxError('An int64 field is not an integer');
 }
 
-/** Reads `X-RateLimit-*`. @returns undefined for a response without them, such as a proxy's */
+/** Reads `X-RateLimit-*`. @returns undefined if they are missing, or unknown (a limit of 0) */
 export function readLimits(headers: Headers): Limits | undefined {
   const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
     parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),
   );
-  return limit + remaining + reset >= 0 ? { limit, remaining, reset: new Date(reset * 1_000) } : undefined;
+  return limit > 0 && remaining + reset >= 0 ? { limit, remaining, reset: new Date(reset * 1_000) } : undefined;
+}
+
+/** The code and the message of an Error body; neither for any other text. */
+export function readErrorBody(text: string): { code?: string; message?: string } {
+  try {
+    const { code, message }: { code?: unknown; message?: unknown } = Object(JSON.parse(text));
+    return typeof code === 'string' && typeof message === 'string' ? { code, message } : {};
+  } catch {
+    return {};
+  }
 }

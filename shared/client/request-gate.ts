@@ -1,105 +1,131 @@
-import type { ApiError } from './client-errors.ts';
+import { ApiError, ConnectionError } from './client-errors.ts';
 
-/** Milliseconds between probes while a day is exhausted: the plan may have changed. */
-const PROBE_EVERY = 60_000;
-
-/** A call's place in the queue until its deadline (Unix milliseconds), then its permission to send one request. */
-export type Turn = { readonly deadline: number; wake: () => void };
+/** Milliseconds after a refusal until a request is sent all the same: an admin may have resumed or moved the key. */
+const MAX_CLOSED = 60_000;
+/** Milliseconds between batches: four per second, below the service's throttle of five. */
+const BATCH_INTERVAL = 250;
 
 /**
- * Queues requests, first in, first out, with a maximum in flight. After a 429 none is sent
- * until it expires, then one (the probe), and the others once its headers arrive. Too many refusals suspend a key.
+ * A request's place in the queue until it has permission to be sent. Without a deadline it waits for any number of
+ * minutes, but not for the end of a day or a suspension. Times are those of `performance.now()`.
+ */
+export type Turn = { readonly isBatch: boolean; readonly deadline: number | undefined; wake: () => void };
+
+/** Why nothing is sent until `opensAt`. What does not end by then is tried. */
+type Refusal = Readonly<{ code: string; message: string; isLong: boolean; opensAt: number; end: number }>;
+
+/**
+ * Queues requests, first in, first out, but retries first. Nothing is sent during a refusal, then one request until it
+ * returns. Otherwise up to `concurrency` are in flight, but no more than what remains in each window of the key's
+ * limit, as those in flight may not be counted in it yet.
  */
 export class RequestGate {
-  readonly #waiting = new Set<Turn>();
-  /** How many more requests may be in flight. */
-  #free: number;
-  /** The 429 that expires last (Unix milliseconds): the error of calls that cannot wait that long. */
-  #refusal: { readonly error: ApiError; readonly end: number } | undefined;
-  /** When a probe may be sent (Unix milliseconds); 0 if none is needed. */
-  #probeAt = 0;
-  #probe: Turn | undefined;
-  /** When the latest probe was admitted (Unix milliseconds). */
-  #openedAt = 0;
+  readonly #concurrency: number;
+  #maxInFlight: number;
+  #waiting = new Set<Turn>();
+  readonly #inFlight = new Set<Turn>();
+  readonly #windows = new Map<string, { readonly remaining: number; readonly end: number }>();
+  #refusal: Refusal = { code: '', message: '', isLong: false, opensAt: 0, end: 0 };
+  #nextBatchAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @throws TypeError */
   constructor(concurrency: number) {
     if (!(concurrency >= 1)) throw new TypeError('concurrency must be 1 or more');
-    this.#free = concurrency;
+    this.#concurrency = this.#maxInFlight = concurrency;
   }
 
-  /**
-   * Waits for permission to send, released by `leave`.
-   *
-   * @throws the signal's reason; if `maxWait` milliseconds cannot suffice, the refusal or else `otherwise`
-   */
-  async enter(maxWait: number, signal: AbortSignal | undefined, otherwise: unknown): Promise<Turn> {
-    const turn = { deadline: Date.now() + maxWait, wake: () => undefined };
-    this.#waiting.add(turn);
+  /** Waits for permission to send, released by `leave`. @returns undefined if `maxWait` milliseconds do not suffice */
+  async enter(isBatch: boolean, isRetry: boolean, maxWait?: number, signal?: AbortSignal): Promise<Turn | undefined> {
+    const deadline = maxWait === undefined ? undefined : performance.now() + maxWait;
+    const turn = { isBatch, deadline, wake: () => undefined };
+    this.#waiting = isRetry ? new Set([turn, ...this.#waiting]) : this.#waiting.add(turn);
     this.#admit();
     try {
-      if (this.#waiting.has(turn) && !this.#isInVain(turn)) await sleep(maxWait, signal, turn);
-      if (this.#waiting.has(turn)) throw this.#refusal?.error ?? otherwise;
-      return turn;
+      if (this.#waiting.has(turn) && !this.#isInVain(turn)) await sleep(maxWait ?? Infinity, signal, turn);
+      if (!this.#waiting.has(turn)) return turn;
     } catch (error) {
       this.leave(turn);
       throw error;
     }
+    this.leave(turn);
+    return undefined;
   }
 
-  /** Releases the permission. A probe without headers passes it on. */
+  /** Releases the permission. */
   leave(turn: Turn): void {
-    if (!this.#waiting.delete(turn)) this.#free++;
-    if (this.#probe === turn) this.#probe = undefined;
+    if (!this.#waiting.delete(turn)) this.#inFlight.delete(turn);
     this.#admit();
   }
 
-  /** Handles the headers of any other response: those of the probe end the refusal. */
-  open(turn: Turn): void {
-    if (this.#probe !== turn) return;
-    this.#probe = this.#refusal = undefined;
-    this.#probeAt = 0;
-    this.#openedAt = Date.now();
+  /** Handles `RateLimit` of an admitted request. The lowest remaining quota of a window counts. */
+  accept(rateLimit: string | null): void {
+    if (performance.now() >= this.#refusal.opensAt) this.#maxInFlight = this.#concurrency;
+    for (const [, name = '', r, t] of (rateLimit ?? '').matchAll(/"(minute|day)";r=(\d{1,9});t=(\d{1,9})/g)) {
+      const now = performance.now();
+      const known = this.#windows.get(name);
+      const remaining = Number(r);
+      if (!known || now >= known.end || remaining < known.remaining)
+        this.#windows.set(name, { remaining, end: now + Number(t) * 1_000 });
+      const code = name === 'day' ? 'DAILY_QUOTA_EXCEEDED' : 'RATE_LIMIT_EXCEEDED';
+      if (remaining === 0) this.refuse(code, `The limit per ${name} is exhausted.`, Number(t));
+    }
     this.#admit();
   }
 
-  /**
-   * Handles a 429, complete or before its body and code arrive. It never shortens an earlier one, and has no effect
-   * if a probe was admitted after its headers.
-   *
-   * @param receivedAt when its headers arrived, Unix milliseconds
-   */
-  close(error: ApiError, receivedAt: number, isWhole: boolean): void {
-    if (receivedAt < this.#openedAt) return;
-    const end = receivedAt + (error.retryAfter ?? 1) * 1_000;
-    const isProbed = !isWhole || error.code === 'DAILY_QUOTA_EXCEEDED';
-    this.#probe = undefined;
-    this.#probeAt = Math.max(this.#probeAt, isProbed ? Math.min(end, receivedAt + PROBE_EVERY) : end);
-    if (isWhole && end >= (this.#refusal?.end ?? 0)) this.#refusal = { error, end };
+  /** Sends nothing for some seconds, or until it is tried. It shortens an earlier refusal only by such a trial. */
+  refuse(code: string, message: string, seconds: number): void {
+    const now = performance.now();
+    const end = now + seconds * 1_000;
+    if (now < this.#refusal.opensAt && end < this.#refusal.end) return;
+    const isLong = end > now + MAX_CLOSED || code === 'DAILY_QUOTA_EXCEEDED' || code === 'API_KEY_SUSPENDED';
+    this.#refusal = { code, message, isLong, opensAt: Math.min(end, now + MAX_CLOSED), end };
+    this.#maxInFlight = 1;
+    this.#windows.clear();
     for (const turn of this.#waiting) if (this.#isInVain(turn)) turn.wake();
-    this.#admit();
   }
 
+  /** The error of a call that cannot wait: the refusal with the seconds that are left, if there is one. */
+  notSent(request: string): Error {
+    const { code, message, end } = this.#refusal;
+    const retryAfter = Math.ceil((end - performance.now()) / 1_000);
+    if (retryAfter > 0) return new ApiError({ retryAfter }, { code, message: `Not sent: ${message}` });
+    return new ConnectionError('timeout', request, 'not sent: queued for maxQueueTime');
+  }
+
+  /** Whether the refusal lasts longer than the call may wait. While it is tried, the call waits for the result. */
   #isInVain({ deadline }: Turn): boolean {
-    return deadline < (this.#refusal?.end ?? 0);
+    const { isLong, opensAt, end } = this.#refusal;
+    return performance.now() < opensAt && (deadline === undefined ? isLong : deadline < end);
   }
 
-  /** Starts queued requests up to the maximum in flight. */
+  /** When a request may be sent, if no other one returns before. */
+  #opensAt(): number {
+    if (this.#inFlight.size >= this.#maxInFlight) return Infinity;
+    const exhausted = [...this.#windows.values()].filter(({ remaining }) => remaining <= this.#inFlight.size);
+    return Math.max(this.#refusal.opensAt, ...exhausted.map(({ end }) => end));
+  }
+
+  /** Sends what may be sent now. */
   #admit(): void {
     clearTimeout(this.#timer);
+    let next = Infinity;
     for (const turn of this.#waiting) {
-      if (this.#free < 1 || this.#probe) return;
-      const closedFor = this.#probeAt - Date.now();
-      if (closedFor > 0) {
-        this.#timer = setTimeout(() => this.#admit(), closedFor);
-        return;
-      }
-      if (this.#probeAt > 0) this.#probe = turn;
-      this.#waiting.delete(turn);
-      this.#free--;
-      turn.wake();
+      const now = performance.now();
+      const opensAt = this.#opensAt();
+      const startsAt = turn.isBatch ? Math.max(opensAt, this.#nextBatchAt) : opensAt;
+      if (startsAt <= now) this.#send(turn);
+      else next = Math.min(next, startsAt - now, MAX_CLOSED);
+      if (opensAt > now) break;
     }
+    if (next < Infinity) this.#timer = setTimeout(() => this.#admit(), next);
+  }
+
+  #send(turn: Turn): void {
+    this.#waiting.delete(turn);
+    this.#inFlight.add(turn);
+    if (turn.isBatch) this.#nextBatchAt = performance.now() + BATCH_INTERVAL;
+    turn.wake();
   }
 }
 
@@ -113,7 +139,8 @@ export const sleep = (milliseconds: number, signal?: AbortSignal, sleeper?: { wa
       if (signal?.aborted) reject(signal.reason);
       else resolve();
     };
-    const timer = setTimeout(end, milliseconds);
+    // A longer timer would end immediately.
+    const timer = milliseconds < 2 ** 31 ? setTimeout(end, milliseconds) : undefined;
     signal?.addEventListener('abort', end);
     if (sleeper) sleeper.wake = end;
   });

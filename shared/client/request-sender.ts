@@ -1,15 +1,19 @@
 import type { CallOptions, InventoryClientOptions } from './client-options.ts';
-import { ApiError, ConnectionError, readErrorBody } from './client-errors.ts';
-import { RequestGate, sleep, type Turn } from './request-gate.ts';
+import { ApiError, ConnectionError } from './client-errors.ts';
+import { readErrorBody } from './parse-response.ts';
+import { RequestGate, sleep } from './request-gate.ts';
 
-/** Max backoff, in milliseconds. */
-const MAX_BACKOFF = 20_000;
+/** Browsers send their own; another one would need the service's permission. */
+const IS_BROWSER = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
+const USER_AGENT = IS_BROWSER ? undefined : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
 
-/** Transient errors, of the service or of a proxy. */
-const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
-
-/** A response with its complete body. */
-type CompleteResponse = Readonly<{ response: Response; text: string }>;
+export interface RequestParts {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** A batch update, which has a throttle of its own. */
+  readonly isBatch?: boolean;
+}
 
 /** Sends the requests of a client, each until it succeeds or cannot. */
 export class RequestSender {
@@ -18,75 +22,88 @@ export class RequestSender {
 
   /** @throws TypeError */
   constructor(options: InventoryClientOptions) {
+    if (typeof options.apiKey !== 'function') authorization(options.apiKey);
     this.#options = options;
     this.#gate = new RequestGate(options.concurrency ?? 10);
   }
 
-  /** @throws ApiError, ConnectionError or the reason of the signal */
-  async send(url: string, init: RequestInit, own: CallOptions): Promise<CompleteResponse> {
-    const { maxWait = 90_000, retryDelay = 500 } = this.#options;
-    const { maxRetries = this.#options.maxRetries ?? 5 } = own;
-    const request = `${init.method ?? 'GET'} ${url}`;
-    let error: unknown = new ConnectionError('timeout', request, 'not sent: queued for maxWait');
-    // The maximum of a timer.
-    let waitLeft = Math.min(maxWait, 2 ** 31 - 1);
-    for (let attempt = 1, pause = 0; ; attempt++) {
-      const begin = Date.now();
-      const turn = await this.#gate.enter(waitLeft, own.signal, error);
-      waitLeft -= Date.now() - begin;
+  /** @throws ApiError, ConnectionError, the reason of the signal, or what the function of the API key throws */
+  async send(url: string, parts: RequestParts, own: CallOptions) {
+    const maxRetries = this.maxRetries(own);
+    let queueTime = own.maxQueueTime ?? this.#options.maxQueueTime;
+    let waitLeft = this.#options.maxWait ?? 90_000;
+    let failure: ApiError | ConnectionError | undefined;
+    for (let attempt = 1, retries = 0; ; attempt++) {
+      const begin = performance.now();
+      const turn = await this.#gate.enter(parts.isBatch === true, attempt > 1, queueTime, own.signal);
+      if (!turn) throw failure ?? this.#gate.notSent(`${parts.method} ${url}`);
+      if (queueTime !== undefined) queueTime -= performance.now() - begin;
       try {
-        return await this.#sendOnce(url, init, own, turn);
+        return await this.#sendOnce(url, parts, own);
       } catch (thrown) {
-        if (!isPassing(thrown) || attempt > maxRetries) throw thrown;
-        error = thrown;
-        pause = pauseAfter(thrown, attempt, retryDelay);
+        if (!isPassing(thrown)) throw thrown;
+        failure = thrown;
       } finally {
         this.#gate.leave(turn);
       }
-      waitLeft -= pause;
-      if (waitLeft < 0) throw error;
+      // A refusal is waited for in the queue, within its own limit if there is one.
+      const isRefused = failure instanceof ApiError && failure.status === 429;
+      const isUnconnected = failure instanceof ConnectionError && failure.reason === 'network';
+      if (!isUnconnected && !(isRefused && queueTime !== undefined)) retries++;
+      const retryAfter = failure instanceof ApiError && !isRefused ? (failure.retryAfter ?? 0) : 0;
+      const pause = this.backoff(attempt) + retryAfter * 1_000;
+      if (!isRefused) waitLeft -= pause;
+      if (maxRetries < 1 || retries > maxRetries || waitLeft < 0) throw failure;
       await sleep(pause, own.signal);
     }
   }
 
+  maxRetries(own: CallOptions): number {
+    return own.maxRetries ?? this.#options.maxRetries ?? 5;
+  }
+
+  /** Milliseconds before a retry: exponential up to 20 s, with a jitter of up to half of it. */
+  backoff(attempt: number): number {
+    const backoff = Math.min(20_000, (this.#options.retryDelay ?? 500) * 2 ** (attempt - 1));
+    return Math.round(backoff * (0.5 + Math.random() / 2));
+  }
+
   /** Sends a request once, and reads its complete response. @throws ApiError or ConnectionError */
-  async #sendOnce(url: string, init: RequestInit, own: CallOptions, turn: Turn): Promise<CompleteResponse> {
-    const timer = AbortSignal.timeout(own.timeout ?? this.#options.timeout ?? 30_000);
+  async #sendOnce(url: string, parts: RequestParts, own: CallOptions) {
+    const { apiKey, fetch: fetchIt = fetch, timeout } = this.#options;
+    const { method, body = null } = parts;
+    const Authorization = authorization(typeof apiKey === 'function' ? await apiKey() : apiKey);
+    const headers = { ...USER_AGENT, ...parts.headers, Authorization };
+    const timer = AbortSignal.timeout(own.timeout ?? timeout ?? 30_000);
     const signal = AbortSignal.any(own.signal ? [own.signal, timer] : [timer]);
     let response: Response | undefined;
     try {
       // The service does not redirect, and the key must not reach another host.
-      response = await fetch(url, { ...init, signal, redirect: 'manual' });
-      const receivedAt = Date.now();
-      if (response.status === 429) this.#gate.close(new ApiError(response, {}), receivedAt, false);
-      else this.#gate.open(turn);
-      const text = await response.text();
+      response = await fetchIt(url, { method, headers, body, signal, redirect: 'manual' });
+      const isRefused = response.status === 429;
+      // Without a valid key the limits are 0.
+      if (!isRefused) this.#gate.accept(response.status === 401 ? null : response.headers.get('RateLimit'));
+      // A refusal holds without its body.
+      const text = await (isRefused ? response.text().catch(() => '') : response.text());
       if (response.ok) return { response, text };
       const error = new ApiError(response, readErrorBody(text));
-      if (error.status === 429) this.#gate.close(error, receivedAt, true);
+      if (isRefused) this.#gate.refuse(error.code, error.message, error.retryAfter ?? 1);
       throw error;
     } catch (error) {
       if (error instanceof ApiError) throw error;
       own.signal?.throwIfAborted();
-      const withoutTimeout = response ? 'broken-off' : 'network';
-      throw new ConnectionError(timer.aborted ? 'timeout' : withoutTimeout, `${init.method ?? 'GET'} ${url}`, error);
+      const withoutTimeout = response ? 'truncated' : 'network';
+      throw new ConnectionError(timer.aborted ? 'timeout' : withoutTimeout, `${method} ${url}`, error);
     }
   }
 }
 
-/**
- * Whether to retry a failed request. Client errors would fail again. A request without a
- * response may have been applied; an update takes effect once nevertheless, by its Idempotency-Key.
- */
-const isPassing = (error: unknown): error is ApiError | ConnectionError =>
-  error instanceof ConnectionError || (error instanceof ApiError && PASSING_STATUSES.has(error.status));
-
-/**
- * Milliseconds until the next request: `Retry-After` plus exponential backoff, with a
- * jitter of up to half of it.
- */
-function pauseAfter(error: ApiError | ConnectionError, attempt: number, retryDelay: number): number {
-  const backoff = Math.min(MAX_BACKOFF, retryDelay * 2 ** (attempt - 1));
-  const retryAfter = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-  return retryAfter * 1_000 + Math.round(backoff * (0.5 + Math.random() / 2));
+/** @throws TypeError; the platform's message about an invalid header would contain the key */
+function authorization(apiKey: string): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey ?? '')) return `Bearer ${apiKey}`;
+  throw new TypeError('apiKey is missing, or has an invalid character, such as a space');
 }
+
+/** Whether to retry a request that failed: it may have been applied, but updates have an Idempotency-Key. */
+const isPassing = (error: unknown): error is ApiError | ConnectionError =>
+  error instanceof ConnectionError || (error instanceof ApiError && [429, 500, 502, 503, 504].includes(error.status));

@@ -125,7 +125,7 @@ const keyed: Change = async (update) => {
   return responses.map(({ data }) => data);
 };
 const bulk: Change = async (update) =>
-  (await client.updateInventories([{ petId: 8_001n, ...update }])).data.map((row) => row.status === 200 && row.item);
+  (await client.updateInventories([{ petId: 8_001n, ...update }])).map((row) => row.status === 200 && row.item);
 const load: Change = async (update) => {
   await admin.output('inventory', 'import', written('one.jsonl', stored(update)));
   return [];

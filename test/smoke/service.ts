@@ -56,7 +56,13 @@ export class Service {
   constructor(url: string, key: string) {
     this.url = url;
     this.#key = key;
-    this.client = new InventoryClient({ baseUrl: url, apiKey: key, maxRetries: 2, timeout: TIMEOUT_MS });
+    this.client = new InventoryClient({
+      baseUrl: url,
+      apiKey: key,
+      maxRetries: 2,
+      maxWait: 5_000,
+      timeout: TIMEOUT_MS,
+    });
   }
 
   /**

@@ -1,15 +1,36 @@
 import type { ServerResponse } from 'node:http';
-import { expect } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import type { InventoryClient, InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
-import { quickClient, ScriptedServer, type Step } from './scripted-server.ts';
+import { failure, quickClient, reply, ScriptedServer, type Step } from './scripted-server.ts';
 
 /** Turns of the event loop in which an exchange over a socket of this process is over, however busy the machine is. */
 const TURNS = 100;
 
+export const entry = { petId: 101, quantity: 7, status: 'available' };
+export const good = reply(200, entry);
+export const refusal = (code: string, seconds: number): Step => failure(429, code, { 'Retry-After': String(seconds) });
+
+/** Time passes in the tests of a file only as they say. */
+export function useVirtualTime(): void {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+}
+
+export const pass = (seconds: number): Promise<void> => jest.advanceTimersByTimeAsync(seconds * 1_000);
+
+export const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+/** The real clock, also while the virtual one stands still. */
+const realNow = performance.now.bind(performance);
+
 /** Lets the sockets work, in real time, while the virtual clock stands still. */
 export async function work(milliseconds = 20): Promise<void> {
-  const end = performance.now() + milliseconds;
-  for (let turn = 0; turn < TURNS || performance.now() < end; turn++)
+  const end = realNow() + milliseconds;
+  for (let turn = 0; turn < TURNS || realNow() < end; turn++)
     await new Promise((resolve) => void setImmediate(resolve));
 }
 
@@ -53,7 +74,10 @@ export class HeldCalls {
 
 /** What became of a call: `answered`, or why not. */
 export const outcomeOf = (store: InventoryClient, own?: Own): Promise<string> =>
-  store.getInventory(101n, own).then(
+  outcomeOfCall(store.getInventory(101n, own));
+
+export const outcomeOfCall = (call: Promise<unknown>): Promise<string> =>
+  call.then(
     () => 'answered',
     ({ code, reason, message }: { code?: string; reason?: string; message: string }) => code ?? reason ?? message,
   );
@@ -64,4 +88,30 @@ export async function expectCalls(calls: HeldCalls, held: number, outcomes: read
   for (let round = 0; round < 200 && !isThere(); round++) await work();
   await work();
   expect([calls.held, calls.outcomes]).toEqual([held, outcomes]);
+}
+
+/** Begins calls, and lets the time pass until they have ended. @returns how many had each outcome */
+export async function countOutcomes(server: ScriptedServer, calls: readonly (() => Promise<string>)[]) {
+  const outcomes: string[] = [];
+  for (const call of calls) void call().then((outcome) => outcomes.push(outcome));
+  while (outcomes.length < calls.length) {
+    const before = server.requests.length + outcomes.length;
+    await work(60);
+    if (before === server.requests.length + outcomes.length) await jest.advanceTimersToNextTimerAsync();
+  }
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(outcomes, String)).map(([outcome, list = []]) => [outcome, list.length]),
+  );
+}
+
+export const REFUSED = 'RATE_LIMIT_EXCEEDED';
+
+/** A client that was refused for 30 s. */
+export async function refused(options: Partial<InventoryClientOptions> = {}): Promise<HeldCalls> {
+  const calls = await HeldCalls.start(options);
+  calls.begin(1);
+  await expectCalls(calls, 1, []);
+  calls.take(refusal(REFUSED, 30));
+  await expectCalls(calls, 0, [REFUSED]);
+  return calls;
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { InventoryClient } from '../../../shared/client/pet-store-inventory-client.ts';
+import { InventoryClient, InventoryClientError } from '../../../shared/client/pet-store-inventory-client.ts';
+import { API_VERSION } from '../../../shared/contract/operations.ts';
 import {
   apiErrorOf,
   failureOf,
@@ -18,6 +19,9 @@ import {
 
 const entry = { petId: 101, quantity: 7, status: 'available' };
 const good = reply(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });
+
+const expectNoKey = (value: unknown): void =>
+  expect(inspect(value, { depth: Infinity, showHidden: true, getters: true })).not.toContain(SECRET_KEY);
 
 describe('options', () => {
   test.each([
@@ -42,6 +46,37 @@ describe('options', () => {
     const slow = await ScriptedServer.start(silence);
     const call = quickClient(slow, { timeout: 60_000 }).getPet(101n, { timeout: 20, maxRetries: 0 });
     expect(await failureOf(call)).toMatchObject({ name: 'ConnectionError', reason: 'timeout' });
+  });
+});
+
+describe('a request', () => {
+  test('is sent by the fetch of the options, with the name and version of the client', async () => {
+    const server = await ScriptedServer.start(good);
+    const urls: string[] = [];
+    const sendAndNote = (url: string, init: RequestInit): Promise<Response> => {
+      urls.push(url);
+      return fetch(url, init);
+    };
+    await quickClient(server, { fetch: sendAndNote }).getInventory(101n);
+
+    expect(urls).toEqual([`${server.baseUrl}/inventory/101`]);
+    expect(server.requests[0]?.headers['user-agent']).toBe(`pet-store-inventory-client/${API_VERSION}`);
+  });
+
+  test('has the API key that the function of the options returns for it', async () => {
+    const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE'), good);
+    const keys = ['psk_first', 'psk_second', `${SECRET_KEY}\n`];
+    const store = quickClient(server, { apiKey: async () => keys.shift() ?? '' });
+    await store.getInventory(101n);
+
+    const sent = server.requests.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(['Bearer psk_first', 'Bearer psk_second']);
+    const thrown = await failureOf(store.getInventory(101n));
+    expect(thrown).toBeInstanceOf(TypeError);
+    expectNoKey(thrown);
+    const broken = new Error('The vault is closed');
+    const lost = quickClient(server, { apiKey: () => Promise.reject(broken) });
+    expect(await failureOf(lost.getInventory(101n))).toBe(broken);
   });
 });
 
@@ -75,6 +110,12 @@ describe('an update', () => {
     ['idempotencyKey must be', (store) => store.updateInventory(1n, 7, { idempotencyKey: 'x'.repeat(256) })],
     ['ifMatch is undefined', (store) => store.updateInventory(1n, 7, { ifMatch: undefined })],
     ['ifMatch is undefined', (store) => store.updateInventories([{ petId: 1n, quantity: 7, ifMatch: undefined }])],
+    [
+      'ifQuantity is undefined',
+      (store) => store.updateInventories([{ petId: 1n, quantity: 7, ifQuantity: undefined }]),
+    ],
+    ['A petId has several', (store) => store.updateInventories([1n, 1].map((petId) => ({ petId, quantity: 7 })))],
+    ['idempotencyKey must', (store) => store.updateInventories([{ petId: 1n, quantity: 7 }], { idempotencyKey: '' })],
   ])('is not sent where %s', async (message, call) => {
     const server = await ScriptedServer.start(good);
 
@@ -91,13 +132,12 @@ describe('a request that failed', () => {
   test.each<[isRepeated: boolean, Step, object]>([
     [true, failure(429, 'RATE_LIMIT_EXCEEDED', soon), { name: 'ApiError', code: 'RATE_LIMIT_EXCEEDED' }],
     [true, failure(503, 'SERVICE_UNAVAILABLE', soon), { status: 503 }],
-    [true, hangUp, { name: 'ConnectionError', reason: 'network' }],
-    [true, silence, { reason: 'timeout' }],
+    [true, silence, { name: 'ConnectionError', reason: 'timeout' }],
     [true, stall('{'), { reason: 'timeout' }],
-    [true, breakOff('{'), { reason: 'broken-off' }],
+    [true, breakOff('{'), { reason: 'truncated' }],
     [false, reply(200, '{'), { reason: 'unreadable' }],
     [false, reply(307, '', { Location: '/v2' }), {}],
-    [false, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_ANSWER', status: 404 }],
+    [false, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_RESPONSE', status: 404 }],
     [false, failure(412, 'PRECONDITION_FAILED', seen), { code: 'PRECONDITION_FAILED', status: 412, ...precise }],
     [false, failure(501, 'OTHER', soon), { status: 501 }],
   ])('is repeated (%s), says why, and never shows the key: %#', async (isRepeated, step, expected) => {
@@ -107,9 +147,21 @@ describe('a request that failed', () => {
     const thrown = await failureOf(store.updateInventory(101n, 7));
     expect(thrown).toMatchObject(expected);
     expect(server.requests).toHaveLength(isRepeated ? 3 : 1);
-    for (const value of [store, thrown]) {
-      expect(inspect(value, { depth: Infinity, showHidden: true, getters: true })).not.toContain(SECRET_KEY);
-    }
+    expect(thrown).toBeInstanceOf(InventoryClientError);
+    for (const value of [store, thrown]) expectNoKey(value);
+  });
+
+  test('without a connection never shows the key', async () => {
+    const server = await ScriptedServer.start(hangUp);
+    const thrown = await failureOf(quickClient(server, { maxRetries: 0 }).getInventory(101n));
+    expect(thrown).toMatchObject({ name: 'ConnectionError', reason: 'network' });
+    expectNoKey(thrown);
+  });
+
+  test('has its code and message in JSON, and no response', async () => {
+    const server = await ScriptedServer.start(failure(412, 'PRECONDITION_FAILED', seen));
+    const thrown = await apiErrorOf(quickClient(server).updateInventory(101n, 7));
+    expect(JSON.parse(JSON.stringify(thrown))).toEqual({ code: 'PRECONDITION_FAILED', status: 412, ...precise });
   });
 
   test('waits longer each time, with a random part', async () => {
@@ -166,14 +218,14 @@ test.each<
     { body: `[{"petId":${big},"quantity":1,"ifMatch":"\\"6\\""}]` },
   ],
   ['GET', `/${big}`, (store) => store.getInventory(big), row, {}],
-  ['GET', `?petId=${big},2`, (store) => store.getInventories([big, 2]), `[${row}]`, {}],
+  ['GET', `?petId=2,${big}`, (store) => store.getInventories([big, 2]), `[${row}]`, {}],
 ])('%s /inventory%s keeps all digits of its ids, there and back', async (method, path, call, text, sent) => {
   const server = await ScriptedServer.start(reply(200, text, { ETag: '"7"' }));
   const result = await call(quickClient(server));
 
   expect(server.requests).toMatchObject([{ method, path: `/v1/inventory${path}`, ...sent }]);
-  // Several updates at once take no key.
-  expect('idempotency-key' in (server.requests[0]?.headers ?? {})).toBe(method !== 'GET' && path !== '');
-  expect([result].flatMap((one) => Object(one).data)).toMatchObject([{ petId: big }]);
-  expect(result).toMatchObject({ etag: '"7"' });
+  expect('idempotency-key' in (server.requests[0]?.headers ?? {})).toBe(method !== 'GET');
+  expect([result].flat()).toMatchObject([
+    Array.isArray(result) ? { petId: big } : { data: { petId: big }, etag: '"7"' },
+  ]);
 });

@@ -1,121 +1,91 @@
-import type { ServerResponse } from 'node:http';
-import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
-import { expectCalls, HeldCalls, outcomeOf, work } from './held-calls.ts';
+import { describe, expect, test } from '@jest/globals';
 import {
-  reply,
+  countOutcomes,
+  entry,
+  expectCalls,
+  good,
+  HeldCalls,
+  outcomeOf,
+  pass,
+  refusal,
+  REFUSED,
+  refused,
+  repeat,
+  useVirtualTime,
+} from './held-calls.ts';
+import {
   breakOff,
   failure,
+  failuresOf,
   hangUp,
   quickClient,
+  reply,
   ScriptedServer,
   silence,
   stall,
   type Step,
 } from './scripted-server.ts';
 
-const good = reply(200, { petId: 101, quantity: 7, status: 'available' });
-const refusal = (code: string, seconds: number): Step => failure(429, code, { 'Retry-After': String(seconds) });
-const ofMinute = refusal('RATE_LIMIT_EXCEEDED', 30);
-const ofDay = refusal('DAILY_QUOTA_EXCEEDED', 50_000);
+useVirtualTime();
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+const ofMinute = refusal(REFUSED, 30);
 
-const pass = (seconds: number): Promise<void> => jest.advanceTimersByTimeAsync(seconds * 1_000);
+const limits = (minute: string, day = 'r=900;t=50000'): Step =>
+  reply(200, entry, { RateLimit: `"minute";${minute}, "day";${day}` });
 
-/** A server that limits a key as the service does, by the virtual clock, and suspends it as the service does. */
-async function limitingServer(perMinute: number) {
-  const counts = { minute: 0, used: 0, refused: 0, inFlight: 0, maxInFlight: 0 };
-  const decide = (): Step => {
-    const minute = Math.floor(Date.now() / 60_000);
-    if (minute !== counts.minute) Object.assign(counts, { minute, used: 0, refused: 0 });
-    if (counts.used < perMinute) counts.used++;
-    else counts.refused++;
-    if (counts.refused >= perMinute) return refusal('API_KEY_SUSPENDED', 300);
-    return counts.refused === 0 ? good : refusal('RATE_LIMIT_EXCEEDED', Math.ceil(60 - ((Date.now() / 1_000) % 60)));
-  };
-  const server = await ScriptedServer.start((response, request) => {
-    counts.maxInFlight = Math.max(counts.maxInFlight, ++counts.inFlight);
-    const step = decide();
-    setImmediate(() => {
-      counts.inFlight--;
-      step(response, request);
-    });
-  });
-  return { server, counts };
-}
-
-describe('calls begun together', () => {
-  test.each([
-    [60, ['RATE_LIMIT_EXCEEDED', 'answered']],
-    [300, ['answered']],
-  ])('never get a key with %i requests per minute suspended', async (perMinute, expected) => {
-    jest.setSystemTime(1_795_253_280_000 + 10_000);
-    const { server, counts } = await limitingServer(perMinute);
-    const store = quickClient(server, { retryDelay: 500 });
-    const outcomes: string[] = [];
-    for (let call = 0; call < 500; call++) void outcomeOf(store).then((outcome) => outcomes.push(outcome));
-    while (outcomes.length < 500) {
-      const sent = server.requests.length;
-      await work(60);
-      if (sent === server.requests.length) await jest.advanceTimersToNextTimerAsync();
-    }
-
-    expect([...new Set(outcomes)].toSorted()).toEqual(expected);
-    expect(outcomes.filter((outcome) => outcome === 'answered').length).toBe(Math.min(500, 2 * perMinute));
-    expect(counts.maxInFlight).toBe(10);
-  });
-
-  test.each([0, NaN, -1])('are refused where %d of them may be in flight', (concurrency) => {
-    expect(() => quickClient({ baseUrl: 'http://127.0.0.1' }, { concurrency })).toThrow(TypeError);
-  });
-
-  test('wait for their turn in maxWait, not in timeout', async () => {
-    const calls = await HeldCalls.start({ concurrency: 2, maxWait: 20_000, timeout: 10_000 });
-    calls.begin(4);
-    await expectCalls(calls, 2, []);
-    await pass(19.9);
-    await expectCalls(calls, 2, []);
-    await pass(0.2);
-    await expectCalls(calls, 2, ['timeout', 'timeout']);
-    calls.take(good);
-    calls.take(good);
-    await expectCalls(calls, 0, ['timeout', 'timeout', 'answered', 'answered']);
-  });
-
-  test('have their turn while another one pauses', async () => {
-    const calls = await HeldCalls.start({ concurrency: 1, maxRetries: 1 });
-    calls.begin(2);
-    await expectCalls(calls, 1, []);
-    calls.take(failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '30' }));
-    await expectCalls(calls, 1, []);
-    calls.take(good);
-    await expectCalls(calls, 0, ['answered']);
-    await pass(31);
-    await expectCalls(calls, 1, ['answered']);
-  });
-});
-
-const REFUSED = 'RATE_LIMIT_EXCEEDED';
-
-/** A client that was refused for 30 s. */
-async function refused(options: Partial<InventoryClientOptions> = {}): Promise<HeldCalls> {
-  const calls = await HeldCalls.start(options);
-  calls.begin(1);
-  await expectCalls(calls, 1, []);
-  calls.take(ofMinute);
-  await expectCalls(calls, 0, [REFUSED]);
+/** The calls that are sent after responses with these remaining quotas. */
+async function sentAfter(responses: readonly Step[], inFlight: number): Promise<HeldCalls> {
+  const calls = await HeldCalls.start();
+  calls.begin(responses.length + inFlight);
+  await expectCalls(calls, responses.length + inFlight, []);
+  responses.forEach((step) => calls.take(step));
+  await expectCalls(calls, inFlight, repeat(responses.length, 'answered'));
+  calls.outcomes.length = 0;
+  calls.begin(20);
   return calls;
 }
 
+describe('a window of the limit', () => {
+  test.each<[string, readonly Step[], number, number]>([
+    ['limits what is in flight', [limits('r=4;t=30')], 0, 4],
+    ['has what remains less what is in flight', [limits('r=4;t=30')], 3, 4],
+    ['counts by its lowest remaining quota', [limits('r=4;t=30'), limits('r=6;t=30')], 0, 4],
+    ['may be the day', [limits('r=50;t=30', 'r=3;t=50000')], 0, 3],
+    ['is unknown without headers', [good], 0, 10],
+  ])('%s', async (_, responses, inFlight, sent) => {
+    await expectCalls(await sentAfter(responses, inFlight), sent, []);
+  });
+
+  test('begins anew after its seconds, with what is still in flight', async () => {
+    const calls = await sentAfter([limits('r=4;t=30')], 3);
+    await expectCalls(calls, 4, []);
+    await pass(30.1);
+    await expectCalls(calls, 10, []);
+    calls.take(limits('r=9;t=60'));
+    await expectCalls(calls, 9, ['answered']);
+  });
+
+  test('that is exhausted is waited for, then tried with one request', async () => {
+    const calls = await sentAfter([limits('r=0;t=30')], 0);
+    await pass(29.9);
+    await expectCalls(calls, 0, []);
+    await pass(0.2);
+    await expectCalls(calls, 1, []);
+    calls.take(limits('r=7;t=60'));
+    await expectCalls(calls, 7, ['answered']);
+  });
+
+  test('has no limits in a 401', async () => {
+    const none = { RateLimit: '"minute";r=0;t=30, "day";r=0;t=50000' };
+    const calls = await sentAfter([limits('r=50;t=30')], 0);
+    await expectCalls(calls, 10, []);
+    calls.take(failure(401, 'API_KEY_INVALID', none));
+    await expectCalls(calls, 10, ['API_KEY_INVALID']);
+  });
+});
+
 describe('after a refusal', () => {
-  test('nothing is sent until it ends, then one, and ten others once its headers are there', async () => {
+  test('nothing is sent until it ends, then one, and ten others once its headers arrive', async () => {
     const calls = await refused();
     calls.begin(15);
     await pass(29.9);
@@ -145,8 +115,8 @@ describe('after a refusal', () => {
     await expectCalls(calls, 2, [REFUSED, outcome, 'answered']);
   });
 
-  test('another one is waited for as well, and a call that cannot is rejected at once', async () => {
-    const calls = await refused({ maxWait: 45_000 });
+  test('another one is waited for as well, and a call that cannot is rejected immediately', async () => {
+    const calls = await refused({ maxQueueTime: 45_000 });
     calls.begin(3);
     await pass(30);
     await expectCalls(calls, 1, [REFUSED]);
@@ -173,122 +143,92 @@ describe('after a refusal', () => {
     await pass(29);
     await expectCalls(calls, 1, []);
     await pass(1.1);
-    await expectCalls(calls, 2, []);
-    calls.take(good);
-    await expectCalls(calls, 1, ['answered']);
-  });
-
-  test('the next one is sent as soon as it ends, though its body has not come', async () => {
-    const calls = await refused();
-    calls.begin(2);
-    await pass(30);
-    await expectCalls(calls, 1, [REFUSED]);
-    calls.take(stall('{', 429, { 'Retry-After': '1' }));
-    await expectCalls(calls, 0, [REFUSED]);
-    await pass(1.1);
-    await expectCalls(calls, 1, [REFUSED]);
-  });
-
-  test('a body that comes after the next one was answered says nothing', async () => {
-    const calls = await HeldCalls.start();
-    calls.begin(2);
-    await expectCalls(calls, 2, []);
-    const begun: ServerResponse[] = [];
-    calls.take((response) => {
-      response.writeHead(429, { 'Retry-After': '1' }).write('{"code":');
-      begun.push(response);
-    });
-    calls.take(good);
-    await expectCalls(calls, 0, ['answered']);
-    calls.begin(1);
-    await pass(1.1);
-    await expectCalls(calls, 1, ['answered']);
-    calls.take(good);
-    await expectCalls(calls, 0, ['answered', 'answered']);
-    begun[0]?.end('"DAILY_QUOTA_EXCEEDED","message":"","status":429}');
-    await expectCalls(calls, 0, ['answered', 'answered', 'DAILY_QUOTA_EXCEEDED']);
-    calls.begin(2);
-    await expectCalls(calls, 2, ['answered', 'answered', 'DAILY_QUOTA_EXCEEDED']);
-  });
-
-  test.each([
-    ['is truncated', breakOff('{', 429, { 'Retry-After': '30' }), ['broken-off']],
-    ['does not come', stall('{', 429, { 'Retry-After': '30' }), []],
-  ])('nothing is sent where the body of the refusal %s', async (_, step, outcome) => {
-    const calls = await HeldCalls.start();
-    calls.begin(12);
-    await expectCalls(calls, 10, []);
-    calls.take(step);
-    await expectCalls(calls, 9, outcome);
-    calls.take(good);
-    await expectCalls(calls, 8, [...outcome, 'answered']);
-    await pass(30.1);
-    await expectCalls(calls, 9, [...outcome, 'answered']);
-  });
-});
-
-describe('while a day is exhausted', () => {
-  test('one call a minute is sent, and the others are rejected at once', async () => {
-    const times: number[] = [];
-    const begin = Date.now();
-    const server = await ScriptedServer.start((response, request) => {
-      times.push((Date.now() - begin) / 1_000);
-      (times.length < 3 ? ofDay : good)(response, request);
-    });
-    const store = quickClient(server);
-    for (let call = 0; call < 80; call++) {
-      expect(await outcomeOf(store)).toBe('DAILY_QUOTA_EXCEEDED');
-      await pass(1.5);
-    }
-
-    expect(times).toEqual([0, 60]);
-    const inOneMinute = Array.from({ length: 3 }, () => outcomeOf(store));
-    expect(await Promise.all(inOneMinute)).toEqual(['answered', 'DAILY_QUOTA_EXCEEDED', 'DAILY_QUOTA_EXCEEDED']);
-    expect(await outcomeOf(store)).toBe('answered');
-    expect(times).toEqual([0, 60, 120, 120]);
-  });
-});
-
-describe('a signal that many calls share', () => {
-  test('has no listener after 200 pauses', async () => {
-    const { signal } = new AbortController();
-    const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '1' }));
-    const store = quickClient(server, { maxRetries: 10, maxWait: 300_000 });
-    const outcomes: string[] = [];
-    for (let call = 0; call < 20; call++) void outcomeOf(store, { signal }).then((outcome) => outcomes.push(outcome));
-    while (outcomes.length < 20) await Promise.all([pass(1), work(5)]);
-
-    expect(server.requests).toHaveLength(220);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
-  test('ends all of them, waiting or sent, and no turn is lost', async () => {
-    const controller = new AbortController();
-    const calls = await HeldCalls.start();
-    calls.begin(25, controller);
-    await expectCalls(calls, 10, []);
-    controller.abort(new Error('Enough'));
-    calls.begin(12);
-    await expectCalls(
-      calls,
-      20,
-      Array.from({ length: 25 }, () => 'Enough'),
-    );
-
-    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-  });
-
-  test('leaves no timer behind, which would keep a program from its end', async () => {
-    const controller = new AbortController();
-    const calls = await HeldCalls.start();
-    calls.begin(1);
     await expectCalls(calls, 1, []);
-    calls.take(ofMinute);
-    await expectCalls(calls, 0, [REFUSED]);
-    calls.begin(3, controller);
-    expect(jest.getTimerCount()).toBe(4);
-    controller.abort(new Error('Enough'));
-    await expectCalls(calls, 0, [REFUSED, 'Enough', 'Enough', 'Enough']);
-    expect(jest.getTimerCount()).toBe(0);
+    calls.take(good);
+    await expectCalls(calls, 2, ['answered']);
+  });
+
+  test('nothing is sent where its body is truncated', async () => {
+    const calls = await HeldCalls.start();
+    calls.begin(12);
+    await expectCalls(calls, 10, []);
+    calls.take(breakOff('{', 429, { 'Retry-After': '30' }));
+    await expectCalls(calls, 9, ['UNEXPECTED_RESPONSE']);
+  });
+});
+
+describe('a long refusal', () => {
+  test.each([
+    ['DAILY_QUOTA_EXCEEDED', 50_000],
+    ['DAILY_QUOTA_EXCEEDED', 30],
+    ['API_KEY_SUSPENDED', 3_600],
+    ['API_KEY_SUSPENDED', 30],
+    ['OF_A_PROXY', 61],
+  ])('%s for %i s rejects each queued call with an error of its own', async (code, seconds) => {
+    const server = await ScriptedServer.start(refusal(code, seconds));
+    const store = quickClient(server, { concurrency: 1, maxRetries: 0 });
+    const errors = await failuresOf(repeat(3, () => store.getInventory(101n)));
+
+    expect(new Set(errors).size).toBe(3);
+    const unsent = { requestId: undefined, response: undefined, status: 429 };
+    const own = { name: 'ApiError', code, retryAfter: seconds, ...unsent, message: `Not sent: This is ${code}.` };
+    expect(errors).toMatchObject([{ code, status: 429, retryAfter: seconds }, own, own]);
+    await pass(20.5);
+    expect(await failuresOf([() => store.getInventory(101n)])).toMatchObject([{ code, retryAfter: seconds - 20 }]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each(['API_KEY_SUSPENDED', 'DAILY_QUOTA_EXCEEDED'])(
+    'is tried by one call a minute later, whose response holds for the others: %s',
+    async (code) => {
+      const calls = await HeldCalls.start();
+      const begin = async (count: number, held: number): Promise<void> => {
+        calls.outcomes.length = 0;
+        calls.begin(count);
+        await expectCalls(calls, held, repeat(held > 0 ? 0 : count, code));
+      };
+      await begin(1, 1);
+      calls.take(refusal(code, 3_600));
+      await pass(59);
+      await begin(2, 0);
+      await pass(1);
+      await begin(3, 1);
+      calls.take(refusal(code, 3_600));
+      await expectCalls(calls, 0, [code, code, code]);
+      await pass(59);
+      await begin(2, 0);
+      await pass(1);
+      await begin(12, 1);
+      calls.take(good);
+      await expectCalls(calls, 10, ['answered']);
+    },
+  );
+
+  test('is waited for by a call that may, and ends for it as soon as the key is resumed', async () => {
+    const begin = performance.now();
+    let sent = 0;
+    const server = await ScriptedServer.start((response, request) => {
+      sent = (performance.now() - begin) / 1_000;
+      (sent < 600 ? refusal('API_KEY_SUSPENDED', 3_600) : good)(response, request);
+    });
+    const store = quickClient(server, { maxQueueTime: Infinity });
+    const calls = repeat(5, () => outcomeOf(store));
+
+    expect(await countOutcomes(server, calls)).toEqual({ answered: 5 });
+    expect(sent).toBeGreaterThanOrEqual(600);
+    expect(sent).toBeLessThan(661);
+  });
+
+  test('of an exhausted day is known without a refusal', async () => {
+    const server = await ScriptedServer.start(reply(200, entry, { RateLimit: '"minute";r=9;t=30, "day";r=0;t=50000' }));
+    const store = quickClient(server);
+    expect(await outcomeOf(store)).toBe('answered');
+    const expected = {
+      code: 'DAILY_QUOTA_EXCEEDED',
+      retryAfter: 50_000,
+      message: 'Not sent: The limit per day is exhausted.',
+    };
+    expect(await failuresOf([() => store.getInventory(101n)])).toMatchObject([expected]);
+    expect(server.requests).toHaveLength(1);
   });
 });

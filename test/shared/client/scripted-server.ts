@@ -122,3 +122,7 @@ export async function failureOf(call: Promise<unknown>): Promise<unknown> {
   expect(outcome).toBeDefined();
   return outcome?.reason;
 }
+
+/** What calls that are begun together, and must fail, throw. */
+export const failuresOf = (calls: readonly (() => Promise<unknown>)[]): Promise<unknown[]> =>
+  Promise.all(calls.map((call) => failureOf(call())));

@@ -2,7 +2,9 @@ import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '.
 
 export type { KeyDetails, KeyLimit, OrderStatus, PetStatus } from '../contract/records.ts';
 export type InventoryItem = InventoryItemOf<bigint>;
-export type InventoryUpdateResult = InventoryUpdateResultOf<bigint>;
+/** Result of one row, by its `status`: undefined if the row's request failed, which may have been applied. */
+export type InventoryUpdateResult =
+  InventoryUpdateResultOf<bigint> | { readonly petId: bigint; readonly status: undefined; readonly error: Error };
 export type Order = OrderOf<bigint>;
 export type Pet = PetOf<bigint>;
 
@@ -16,9 +18,9 @@ export interface Limits {
 }
 
 /** A successful response of the service. */
-export interface Answer<T> {
+export interface ApiResponse<T> {
   readonly data: T;
-  /** Undefined if the response has no such headers. */
+  /** Undefined if the response does not say them. */
   readonly limits: Limits | undefined;
   /** For questions to the admin of the service. */
   readonly requestId: string | undefined;
@@ -28,7 +30,7 @@ export interface Answer<T> {
   readonly response: Response;
 }
 
-export interface Page<T> extends Answer<readonly T[]> {
+export interface Page<T> extends ApiResponse<readonly T[]> {
   /** The `cursor` of the next page; undefined on the last one. A page with a `status` may be empty and yet have one. */
   readonly next: string | undefined;
 }
