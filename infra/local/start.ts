@@ -35,7 +35,7 @@ function fail(error: unknown): never {
 }
 
 async function run(options: StartOptions): Promise<void> {
-  if (options.inspect !== undefined) inspector.open(options.inspect);
+  if (options.inspect !== undefined) openInspector(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
   // Its thread starts while the server's modules are loaded.
@@ -51,6 +51,13 @@ async function run(options: StartOptions): Promise<void> {
   await untilSignal();
   await host.close();
   process.exit(0);
+}
+
+/** @throws HostError if the port is in use, which Node.js only prints */
+function openInspector(port: number): void {
+  inspector.open(port);
+  if (inspector.url() !== undefined) return;
+  throw new HostError(`No debugger can connect: port ${port} is in use. Choose another: --inspect PORT`);
 }
 
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
