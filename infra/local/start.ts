@@ -10,7 +10,8 @@ import { Terminal } from './terminal.ts';
 
 /** Runs the service until it is stopped. */
 
-const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+/** SIGHUP: the terminal was closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The notice for an address that other machines can reach. */
 const openAddressWarning =
