@@ -43,13 +43,13 @@ async function run(options: StartOptions): Promise<void> {
   const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
   const host = await startHost({ ...options, dataDirectory, terminal }, engine);
-  for (const signal of stopSignals) process.removeAllListeners(signal);
+  const stopped = untilSignal();
   const { baseUrl, openPlans } = host;
   const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : startupText(host, dataDirectory));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
-  await untilSignal();
+  await stopped;
   await host.close();
   process.exit(0);
 }
@@ -64,7 +64,7 @@ function openInspector(port: number): void {
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.on(signal, () => resolve());
+    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve());
   });
 }
 
