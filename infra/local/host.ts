@@ -24,10 +24,11 @@
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlanId } from '../../shared/keys/plans.ts';
+import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
@@ -37,6 +38,7 @@ import { readAssembly } from './assembly/read-assembly.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
+import { HostError } from './host-error.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
@@ -152,9 +154,9 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   };
 }
 
-/** A temporary directory, deleted when the server stops. */
+/** A temporary directory, deleted when the server stops. @throws HostError if it cannot be created */
 function temporaryDirectory(closings: AsyncDisposableStack): string {
-  const directory = mkdtempSync(join(tmpdir(), 'pet-store-'));
+  const directory = makeTemporaryDirectory();
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // For a server that is stopped before it has started.
   process.once('exit', remove);
@@ -163,4 +165,28 @@ function temporaryDirectory(closings: AsyncDisposableStack): string {
     remove();
   });
   return directory;
+}
+
+/** Deletes what killed servers have left, too: their process ids are in the names. */
+function makeTemporaryDirectory(): string {
+  try {
+    for (const name of readdirSync(tmpdir())) {
+      const pid = /^pet-store-(\d+)-/.exec(name)?.[1];
+      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    }
+    return mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-`));
+  } catch (error) {
+    throw new HostError(
+      `The directory for temporary files cannot be used: ${messageOf(error)}. Set TMPDIR to another.`,
+    );
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process may not be signaled.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { type Duplex, finished } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
-import { type ErrorCode, ServiceError } from '../../shared/contract/errors.ts';
+import { type ErrorCode, errorCatalog, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders, corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
@@ -67,7 +67,10 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
   // A client that half-closes the connection after its request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true });
   return server
-    .on('clientError', (error: NodeJS.ErrnoException, socket) => refuseBytes(error, socket))
+    .on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const status = refuseBytes(error, socket);
+      if (status !== undefined) terminal?.request({ method: '-', path: '-', status, milliseconds: 0 });
+    })
     .on('checkExpectation', (_, response) =>
       sendError(response, 'BAD_REQUEST', 'The header Expect must be 100-continue.'),
     );
@@ -173,8 +176,8 @@ async function send(response: ServerResponse, { status, headers, body }: Streame
 }
 
 /** An error with the headers of every response of the API. */
-function errorResponse(code: ErrorCode, message?: string) {
-  const { status, body } = new ServiceError(code, message === undefined ? {} : { message });
+function errorResponse(code: ErrorCode, message?: string, status: number = errorCatalog[code].status) {
+  const body = { ...new ServiceError(code, { message }).body, status };
   const headers = {
     'Content-Type': 'application/json',
     ...unknownLimitHeaders,
@@ -193,13 +196,19 @@ function sendError(response: ServerResponse, code: ErrorCode, message?: string):
   response.writeHead(status, headers).end(text);
 }
 
-/** Rejects an invalid or oversized HTTP request, and closes the connection. */
-function refuseBytes({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+/** The faults of requests that are no requests to Node.js, with status and reason. */
+const refusals: Readonly<Record<string, readonly [status: number, reason: string]>> = {
+  HPE_HEADER_OVERFLOW: [400, `has more than ${MAX_HEADER_BYTES} bytes before its body`],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'was not complete in time'],
+};
+
+/** Rejects an invalid, oversized or slow HTTP request, and closes the connection. @returns the status, if sent */
+function refuseBytes({ code = '' }: NodeJS.ErrnoException, socket: Duplex): number | undefined {
   if (!socket.writable) return void socket.destroy();
-  const isTooLong = code === 'HPE_HEADER_OVERFLOW';
-  const reason = isTooLong ? `has more than ${MAX_HEADER_BYTES} bytes before its body` : 'is not a valid HTTP request';
-  const { status, headers, text } = errorResponse('BAD_REQUEST', `This ${reason}.`);
+  const [status, reason] = refusals[code] ?? [400, 'is not a valid HTTP request'];
+  const { headers, text } = errorResponse('BAD_REQUEST', `This ${reason}.`, status);
   const fields = { ...headers, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  return status;
 }

@@ -19,7 +19,7 @@ export class LogGroups {
     this.#directory = directory;
   }
 
-  /** Appends text to a log group. Once the logs are closed, such as after a disconnect, it is dropped. */
+  /** Appends text to a log group. Once the logs are closed, or after a failed write, it is dropped. */
   write(group: string, text: string): void {
     if (this.#isClosed) return;
     this.#waiting.set(group, (this.#waiting.get(group) ?? '') + text);

@@ -10,7 +10,8 @@ import { Terminal } from './terminal.ts';
 
 /** Runs the service until it is stopped. */
 
-const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+/** SIGHUP: the terminal was closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The notice for an address that other machines can reach. */
 const openAddressWarning =
@@ -35,28 +36,35 @@ function fail(error: unknown): never {
 }
 
 async function run(options: StartOptions): Promise<void> {
-  if (options.inspect !== undefined) inspector.open(options.inspect);
+  if (options.inspect !== undefined) openInspector(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
   // Its thread starts while the server's modules are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
   const host = await startHost({ ...options, dataDirectory, terminal }, engine);
-  for (const signal of stopSignals) process.removeAllListeners(signal);
+  const stopped = untilSignal();
   const { baseUrl, openPlans } = host;
   const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : startupText(host, dataDirectory));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
-  await untilSignal();
+  await stopped;
   await host.close();
   process.exit(0);
+}
+
+/** @throws HostError if the port is in use, which Node.js only prints */
+function openInspector(port: number): void {
+  inspector.open(port);
+  if (inspector.url() !== undefined) return;
+  throw new HostError(`No debugger can connect: port ${port} is in use. Choose another: --inspect PORT`);
 }
 
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.on(signal, () => resolve());
+    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve());
   });
 }
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import * as v from 'valibot';
+import { withoutTokens } from '../../shared/keys/token.ts';
 
 /** A completed request. */
 export interface CompletedRequest {
@@ -64,7 +65,7 @@ export class Terminal {
     const time = styleText('dim', new Date().toTimeString().slice(0, 8));
     const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
     // Control characters would affect the terminal.
-    const target = path.replaceAll(/[^!-~]+/g, encodeURIComponent);
+    const target = withoutTokens(path).replaceAll(/[^!-~]+/g, encodeURIComponent);
     const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId}`;
     this.#write(`${[line, ...(this.#errors.get(requestId) ?? [])].join('\n')}\n`);
     this.#errors.delete(requestId);

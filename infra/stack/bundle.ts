@@ -89,7 +89,7 @@ export function bundleOf(name: string): string {
 }
 
 function makeBundles(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'functions-'));
+  const directory = mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-functions-`));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   bundleFunctions(directory, Object.keys(functionFiles()));
   return directory;

@@ -18,12 +18,14 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
  * @throws HostError if the CDK app fails
  */
 export async function assemble(directory: string): Promise<void> {
-  const cached = join(cacheDirectory, sourceHash(projectRoot));
+  const hash = sourceHash(projectRoot);
+  const cached = join(cacheDirectory, hash);
   if (existsSync(cached)) return cpSync(cached, directory, { recursive: true });
   writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
   await synthesize(directory);
   try {
-    keep(directory, cached);
+    // A source that was saved meanwhile may be in the assembly, and not in the hash.
+    if (sourceHash(projectRoot) === hash) keep(directory, cached);
   } catch (error) {
     writeNotice(`The synthesized template was not cached: ${messageOf(error)}`);
   }

@@ -11,6 +11,7 @@ import { listen as listenOn, ownHost, urlHost } from '../../../infra/local/liste
 import { isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
 import { readRequest } from '../../../infra/local/read-request.ts';
 import { Terminal } from '../../../infra/local/terminal.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { localEndpoint } from '../../support/engines.ts';
 import { close, listen } from '../../support/listening.ts';
 import { exchange, parseResponse } from '../../support/raw-http.ts';
@@ -86,6 +87,33 @@ test.each([
     message: expect.stringContaining(message),
     status: 400,
   });
+});
+
+test('A request whose headers take too long is 408, and the terminal shows it', async () => {
+  let shown = '';
+  const server = createHttpServer(
+    new Promise(() => undefined),
+    '127.0.0.1',
+    new Terminal((text) => void (shown += text)),
+  );
+  const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  server.once('connection', (socket) => server.emit('clientError', timeout, socket));
+  const reply = parseResponse(await exchange(`http://127.0.0.1:${await listen(server)}`, 'GET / HTTP'));
+  await close(server);
+
+  expect(reply.status).toBe(408);
+  expect(JSON.parse(reply.text)).toMatchObject({ code: 'BAD_REQUEST', status: 408 });
+  expect(stripVTControlCharacters(shown)).toMatch(/ - - 408 0 ms -\n$/);
+});
+
+test('The terminal shows no token that a client puts into a path', () => {
+  let shown = '';
+  const token = generateToken();
+  const request = { method: 'GET', path: `/v1/${token}`, status: 404, milliseconds: 1 };
+  new Terminal((text) => void (shown += text)).request(request);
+
+  expect(shown).toContain('/v1/%E2%80%A6');
+  expect(shown).not.toContain(token.slice(4, 20));
 });
 
 test('A long response that the engine gives without reading the call comes back whole', async () => {
