@@ -18,7 +18,7 @@ export async function stormRound(isSmall: boolean): Promise<Outcome> {
   const violations: string[] = [];
   const storm = async (plan: 'free' | 'pro'): Promise<void> => {
     const { token } = await issueKey(host, { plan, ...plans[plan].limits, ...(isSmall && SMALL_DAY) });
-    const store = new InventoryClient({ baseUrl: host.baseUrl, apiKey: token });
+    const store = new InventoryClient({ baseUrl: host.baseUrl, apiKey: token, maxQueueTime: 90_000 });
     const call = async (): Promise<void> => {
       const outcome = await store.getInventory(101n).then(() => 'answered', outcomeOfError);
       counts[`${plan} ${outcome}`] = (counts[`${plan} ${outcome}`] ?? 0) + 1;
