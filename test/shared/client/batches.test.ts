@@ -82,10 +82,14 @@ describe('a batch update', () => {
     expect([...keys]).toEqual([idempotencyKey && `"${idempotencyKey}"`]);
   });
 
-  test('retries rows at most maxRetries times', async () => {
+  test('retries rows at most maxRetries times, after a pause', async () => {
     const server = await batchServer({ 1: Array.from({ length: 9 }, () => unwritten) });
-    const results = await quickClient(server).updateInventories(rowsOf([1, 2]), { maxRetries: 1 });
+    const begin = performance.now();
+    const store = quickClient(server, { retryDelay: 1_000 });
+    const results = await store.updateInventories(rowsOf([1, 2]), { maxRetries: 1 });
 
+    // Half of the delay at least, beyond the interval of batches.
+    expect(performance.now() - begin).toBeGreaterThan(490);
     expect(results.map(({ status }) => status)).toEqual([503, 200]);
     expect(server.requests).toHaveLength(2);
   });

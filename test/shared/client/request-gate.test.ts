@@ -12,6 +12,7 @@ import {
   refused,
   repeat,
   useVirtualTime,
+  work,
 } from './held-calls.ts';
 import {
   breakOff,
@@ -130,22 +131,34 @@ describe('after a refusal', () => {
 
   test('a later one never shortens it, and a good response to an earlier request does not end it', async () => {
     const calls = await HeldCalls.start();
-    calls.begin(4);
-    await expectCalls(calls, 4, []);
+    calls.begin(3);
+    await expectCalls(calls, 3, []);
     calls.take(ofMinute);
-    await expectCalls(calls, 3, [REFUSED]);
+    await expectCalls(calls, 2, [REFUSED]);
     calls.take(refusal('TOO_MANY_REQUESTS', 1));
-    await expectCalls(calls, 2, [REFUSED, 'TOO_MANY_REQUESTS']);
+    await expectCalls(calls, 1, [REFUSED, 'TOO_MANY_REQUESTS']);
     calls.take(good);
-    await expectCalls(calls, 1, [REFUSED, 'TOO_MANY_REQUESTS', 'answered']);
+    await expectCalls(calls, 0, [REFUSED, 'TOO_MANY_REQUESTS', 'answered']);
     calls.outcomes.length = 0;
     calls.begin(2);
     await pass(29);
-    await expectCalls(calls, 1, []);
+    await expectCalls(calls, 0, []);
     await pass(1.1);
     await expectCalls(calls, 1, []);
-    calls.take(good);
-    await expectCalls(calls, 2, ['answered']);
+  });
+
+  test('the time until its end counts in maxQueueTime, over all retries, and not in maxWait', async () => {
+    const calls = await HeldCalls.start({ maxRetries: 5, maxWait: 0, maxQueueTime: 45_000 });
+    calls.begin(1);
+    await expectCalls(calls, 1, []);
+    calls.take(ofMinute);
+    await work();
+    await pass(30.1);
+    await expectCalls(calls, 1, []);
+    calls.take(ofMinute);
+    await work();
+    await pass(1);
+    await expectCalls(calls, 0, [REFUSED]);
   });
 
   test('nothing is sent where its body is truncated', async () => {
@@ -219,7 +232,25 @@ describe('a long refusal', () => {
     expect(sent).toBeLessThan(661);
   });
 
-  test('of an exhausted day is known without a refusal', async () => {
+  test('is replaced by a shorter one when it is tried', async () => {
+    const calls = await HeldCalls.start();
+    calls.begin(1);
+    await expectCalls(calls, 1, []);
+    calls.take(refusal('API_KEY_SUSPENDED', 3_600));
+    await expectCalls(calls, 0, ['API_KEY_SUSPENDED']);
+    await pass(60);
+    calls.begin(1);
+    await expectCalls(calls, 1, ['API_KEY_SUSPENDED']);
+    calls.take(refusal(REFUSED, 5));
+    await expectCalls(calls, 0, ['API_KEY_SUSPENDED', REFUSED]);
+    calls.begin(1);
+    await pass(4.9);
+    await expectCalls(calls, 0, ['API_KEY_SUSPENDED', REFUSED]);
+    await pass(0.2);
+    await expectCalls(calls, 1, ['API_KEY_SUSPENDED', REFUSED]);
+  });
+
+  test('of an exhausted day is known without a refusal, and tried a minute later', async () => {
     const server = await ScriptedServer.start(reply(200, entry, { RateLimit: '"minute";r=9;t=30, "day";r=0;t=50000' }));
     const store = quickClient(server);
     expect(await outcomeOf(store)).toBe('answered');
@@ -230,5 +261,7 @@ describe('a long refusal', () => {
     };
     expect(await failuresOf([() => store.getInventory(101n)])).toMatchObject([expected]);
     expect(server.requests).toHaveLength(1);
+    await pass(60);
+    expect(await outcomeOf(store)).toBe('answered');
   });
 });
