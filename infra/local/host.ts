@@ -24,9 +24,10 @@
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getuid } from 'node:process';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
@@ -167,12 +168,15 @@ function temporaryDirectory(closings: AsyncDisposableStack): string {
   return directory;
 }
 
-/** Deletes what killed servers have left, too: their process ids are in the names. */
+/** Deletes what this user's killed servers have left, too: their process ids are in the names. */
 function makeTemporaryDirectory(): string {
   try {
     for (const name of readdirSync(tmpdir())) {
+      const path = join(tmpdir(), name);
       const pid = /^pet-store-(\d+)-/.exec(name)?.[1];
-      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+      if (pid === undefined || isRunning(Number(pid))) continue;
+      if (lstatSync(path, { throwIfNoEntry: false })?.uid === getuid?.())
+        rmSync(path, { recursive: true, force: true });
     }
     return mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-`));
   } catch (error) {

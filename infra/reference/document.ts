@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31';
-import { API_VERSION } from '../../shared/contract/operations.ts';
+import { API_VERSION } from '../../shared/contract/records.ts';
 import { operationIds } from '../../shared/contract/routes.ts';
 import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
 import { guide } from './guide.ts';

@@ -11,7 +11,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import { API_VERSION } from '../../shared/contract/operations.ts';
+import { API_VERSION } from '../../shared/contract/records.ts';
 import { type Domain, exportNames, type StageSettings } from '../stages.ts';
 
 /** The version segment at the end of every base URL: the stage of the API, and its base path. */

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../contract/records.ts';
 import type { CallOptions, InventoryClientOptions } from './client-options.ts';
 import { ApiError, ConnectionError } from './client-errors.ts';
 import { readErrorBody } from './parse-response.ts';
@@ -5,7 +6,7 @@ import { RequestGate, sleep } from './request-gate.ts';
 
 /** Browsers send their own; another one would need the service's permission. */
 const IS_BROWSER = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
-const USER_AGENT = IS_BROWSER ? undefined : { 'User-Agent': 'pet-store-inventory-client/1.0.0' };
+const USER_AGENT = IS_BROWSER ? undefined : { 'User-Agent': `pet-store-inventory-client/${API_VERSION}` };
 
 export interface RequestParts {
   readonly method: string;

@@ -5,9 +5,6 @@ import { petStatusSchema } from './inventory.ts';
 import { orderStatusSchema } from './orders.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
-/** The version of the API. Its major number is the last segment of the base URL. */
-export const API_VERSION = '1.0.0';
-
 /** Max entries per page of a list. */
 export const MAX_LIMIT = 1_000;
 

@@ -3,6 +3,9 @@
  * the service, bigint in the client), and the check for int64. No schemas: the client's package needs no validator.
  */
 
+/** The version of the API. Its major number is the last segment of the base URL. */
+export const API_VERSION = '1.0.0';
+
 declare const int64: unique symbol;
 
 /**

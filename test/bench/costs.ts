@@ -45,13 +45,15 @@ async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figu
   const patch = { ...get('/inventory/1'), method: 'PATCH', body: '{"quantity":5}', headers: () => json };
   const adjust = { ...get('/inventory/1/adjustments'), method: 'POST', body: '{"by":1}', headers: () => json };
   const rows = manyPets(BULK[size]).map(({ petId }) => ({ petId: Number(petId), quantity: 5 }));
+  const batch = { ...patch, path: '/inventory', body: JSON.stringify(rows), seconds: 40 };
   const ids = manyPets(PAGE).map(({ petId }) => petId);
   const kinds: Readonly<Record<string, Omit<RequestKind, 'name'>>> = {
     update: patch,
     'update with Idempotency-Key': { ...patch, headers: onlyOnce },
     adjustment: adjust,
     'adjustment with Idempotency-Key': { ...adjust, headers: onlyOnce },
-    [`batch update of ${BULK[size]} pets`]: { ...patch, path: '/inventory', body: JSON.stringify(rows), seconds: 40 },
+    [`batch update of ${BULK[size]} pets`]: batch,
+    [`batch update of ${BULK[size]} pets with Idempotency-Key`]: { ...batch, headers: onlyOnce },
     'stock of one pet': get('/inventory/1'),
     [`stock of ${PAGE} pets by id`]: get(`/inventory?petId=${ids.join(',')}`),
     'one pet': get('/pets/1'),

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { InventoryClient, InventoryClientError } from '../../../shared/client/pet-store-inventory-client.ts';
-import { API_VERSION } from '../../../shared/contract/operations.ts';
+import { API_VERSION } from '../../../shared/contract/records.ts';
 import {
   apiErrorOf,
   failureOf,
