@@ -1,4 +1,5 @@
 import inspector from 'node:inspector';
+import type { ResponsePart } from './response-stream.ts';
 
 /** A function's configuration for the worker thread. */
 export interface FunctionSettings {
@@ -7,6 +8,8 @@ export interface FunctionSettings {
   /** `file.export` of the handler. */
   readonly handler: string;
   readonly functionName: string;
+  readonly arn: string;
+  readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
   readonly logGroupName: string;
   /** `INFO`: Lambda logs every invocation, otherwise only failed ones. */
@@ -14,34 +17,24 @@ export interface FunctionSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An event for a function. */
+/** An event for a function: a message to the worker thread. */
 export interface Invocation {
-  readonly kind: 'invoke';
   readonly id: string;
   readonly functionName: string;
   /** JSON text. */
   readonly event: string;
-  /** Starts when the thread starts the event. */
   readonly timeoutMs: number;
-  /** Unix milliseconds. No caller waits for an event that begins later. */
-  readonly beginsUntil: number;
+  /** Takes a streamed response. */
+  readonly response?: WritableStream<ResponsePart> | undefined;
 }
 
-/**
- * Messages to the worker thread: pause or resume a response for its reader; start no more events.
- */
-export type WorkerMessage =
-  Invocation | { readonly kind: 'hold' | 'resume'; readonly id: string } | { readonly kind: 'retire' };
+/** Asks the thread whether it is blocked: if not, it answers at once. */
+export const PING = 'ping';
 
-/**
- * Messages of the worker thread: text for a log group, the start of an event, a chunk of a response, the event's
- * end.
- */
+/** Messages of the worker thread: text for a log group, an answer to {@link PING}, the end of an event. */
 export type RuntimeMessage =
   | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
-  | { readonly kind: 'begun'; readonly id: string }
-  | { readonly kind: 'retired' }
-  | { readonly kind: 'chunk'; readonly id: string; readonly chunk: Uint8Array }
+  | { readonly kind: 'pong' }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 
 /** The outcome of an event. */
@@ -70,7 +63,6 @@ export class FunctionError extends Error {
   }
 }
 
-/**
- * A timeout, in milliseconds; the maximum under a debugger, which may pause a function.
- */
-export const timeOutMs = (milliseconds: number): number => (inspector.url() === undefined ? milliseconds : 2 ** 31 - 1);
+/** A timeout in milliseconds; the maximum under a debugger, which may pause a function. */
+export const effectiveTimeout = (milliseconds: number): number =>
+  inspector.url() === undefined ? milliseconds : 2 ** 31 - 1;

@@ -4,22 +4,28 @@ import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
 import { writeNotice } from '../host-error.ts';
 import {
+  effectiveTimeout,
   FunctionError,
+  type FunctionFailure,
   type FunctionSettings,
+  type Invocation,
   type Outcome,
+  PING,
   type RuntimeMessage,
-  timeOutMs,
-  type WorkerMessage,
 } from './invocation.ts';
+import type { ResponsePart } from './response-stream.ts';
 
 /** Max memory of all functions together. */
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
-/** Max time of an event in the queue: the gateway's timeout. */
+/** Max time of an event in the queue: the gateway's timeout. No caller waits for an event that begins later. */
 const MAX_WAIT_MS = 29_000;
 
-/** How long events may run in a retired thread. */
-const GRACE_MS = 1_000;
+/** Max concurrent events of a function: the connections of its client, so no call waits for one. */
+const MAX_CONCURRENT_EVENTS = 50;
+
+/** How long a thread may be blocked after an event has timed out in it. */
+const MAX_BLOCKED_MS = 1_000;
 
 /** Appends text to a log group. */
 export type Log = (group: string, text: string) => void;
@@ -30,39 +36,31 @@ export interface LambdaFunction {
   /** @throws FunctionError */
   invoke(event: string): Promise<string>;
   /**
-   * Its stream, or its result. A function whose reader disconnects keeps running, as on AWS. Fails with FunctionError.
+   * The parts of a streamed response. A function whose reader disconnects keeps running, as on AWS. Fails with
+   * FunctionError.
    */
   stream(event: string): Readable;
 }
 
-/** An event in a thread. */
-interface UnderWay {
-  readonly id: string;
-  readonly settings: FunctionSettings;
-  readonly event: string;
-  readonly beginsUntil: number;
-  thread: Thread;
-  /** When the thread started it. */
-  startedAt?: number;
-  timer?: NodeJS.Timeout;
-  /** Receives a chunk of a streamed response. */
-  readonly take: (chunk: Uint8Array) => void;
-  readonly resolve: (payload: string) => void;
-  readonly reject: (error: FunctionError) => void;
+/** The events of a function: running ones, and those that wait for a slot. */
+interface Queue {
+  running: number;
+  readonly waiting: (() => void)[];
 }
 
 interface Thread {
   readonly worker: Worker;
-  /** Why it was retired: it gets no more events. */
+  /** Ends an event in progress, by its id. */
+  readonly events: Map<string, (outcome: Outcome) => void>;
+  /** Ends the thread if it is blocked. */
+  watchdog?: NodeJS.Timeout;
   endsBecause?: string;
-  /** Whether it starts no more events either. */
-  isRetired?: true;
 }
 
 /**
- * Lambda functions that run their events concurrently in one worker thread. A crash fails all events of the thread. A
- * function that has timed out can be stopped only with the thread: concurrent events get one second to finish; those
- * that are new or not started run in another thread.
+ * Lambda functions that run their events concurrently in one worker thread. A crash fails all events of the thread, and
+ * so does a function that has timed out and blocks it. One that has timed out without blocking keeps running: its
+ * outcome is ignored.
  *
  * Lambda rejects an event or a result of more than 6 MB. Here the functions reject such a request themselves, with the
  * same 413, and none has such a result.
@@ -70,9 +68,10 @@ interface Thread {
 export class LambdaFunctions {
   readonly #settings: readonly FunctionSettings[];
   readonly #log: Log;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #threads = new Set<Thread>();
   /** The thread for new events. */
   #thread: Thread | undefined;
+  #isStopped = false;
 
   constructor(settings: readonly FunctionSettings[], log: Log) {
     this.#settings = settings;
@@ -81,165 +80,135 @@ export class LambdaFunctions {
 
   /** @param settings one of those in the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
+    const queue: Queue = { running: 0, waiting: [] };
     return {
       name: settings.functionName,
-      invoke: (event) => this.#run(randomUUID(), settings, event, () => undefined),
-      stream: (event) => this.#stream(settings, event),
+      invoke: (event) => this.#queue(queue, settings, event),
+      stream: (event) => {
+        const { readable, writable } = new TransformStream<ResponsePart, ResponsePart>();
+        const output = Readable.fromWeb(readable, { objectMode: true });
+        this.#queue(queue, settings, event, writable).catch((error: Error) => output.destroy(error));
+        return output;
+      },
     };
   }
 
-  /** Stops the thread, with its events in progress. */
+  /** Fails all events. */
   async stop(): Promise<void> {
-    const worker = this.#thread?.worker;
-    this.reload();
-    for (const { id } of this.#underWay.values()) this.#end(id, exit('it was stopped'));
-    await worker?.terminate();
+    this.#isStopped = true;
+    await Promise.all(Array.from(this.#threads, (thread) => this.#stopThread(thread, 'it was stopped')));
   }
 
   /** Runs new events with the current code. */
   reload(): void {
-    if (this.#thread) this.#retire(this.#thread, 'its code was replaced');
+    const old = this.#thread;
+    this.#thread = undefined;
+    if (old) this.#endIfUnused(old);
   }
 
-  /** A function whose stream is read slowly waits, until it times out. */
-  #stream(settings: FunctionSettings, event: string): Readable {
-    const id = randomUUID();
-    let isHeld = false;
-    const resume = (): void => {
-      if (isHeld) this.#post(this.#underWay.get(id)?.thread, { kind: 'resume', id });
-      isHeld = false;
-    };
-    const output = new Readable({
-      read: resume,
-      destroy: (error, done) => {
-        resume();
-        done(error);
-      },
-    });
-    const take = (chunk: Uint8Array): void => {
-      if (output.destroyed || output.push(chunk) || isHeld) return;
-      isHeld = true;
-      this.#post(this.#underWay.get(id)?.thread, { kind: 'hold', id });
-    };
-    const finish = async (): Promise<void> => {
-      take(Buffer.from(await this.#run(id, settings, event, take)));
-      output.push(null);
-    };
-    finish().catch((error: Error) => output.destroy(error));
-    return output;
+  /** Runs an event when the function has a slot for it, in the order of arrival. */
+  async #queue(
+    queue: Queue,
+    ...run: [settings: FunctionSettings, event: string, response?: WritableStream<ResponsePart>]
+  ): Promise<string> {
+    const beginsUntil = Date.now() + effectiveTimeout(MAX_WAIT_MS);
+    if (queue.running < MAX_CONCURRENT_EVENTS) queue.running += 1;
+    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
+    try {
+      if (Date.now() > beginsUntil) throw new FunctionError(timedOut('The event was never started'));
+      return await this.#run(...run);
+    } finally {
+      const next = queue.waiting.shift();
+      if (next) next();
+      else queue.running -= 1;
+    }
   }
 
-  #run(id: string, settings: FunctionSettings, event: string, take: UnderWay['take']): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const beginsUntil = Date.now() + timeOutMs(MAX_WAIT_MS);
-    this.#send({ id, settings, event, beginsUntil, take, resolve, reject });
-    return promise;
+  async #run(settings: FunctionSettings, event: string, response?: WritableStream<ResponsePart>): Promise<string> {
+    if (this.#isStopped) throw new FunctionError(exit('it was stopped'));
+    const thread = (this.#thread ??= this.#startThread());
+    const { functionName, timeoutSeconds } = settings;
+    const timeoutMs = effectiveTimeout(timeoutSeconds * 1_000);
+    const invocation: Invocation = { id: randomUUID(), functionName, event, timeoutMs, response };
+    const { promise: ended, resolve: end } = Promise.withResolvers<Outcome>();
+    thread.events.set(invocation.id, end);
+    thread.worker.postMessage(invocation, response ? [response] : []);
+    const startedAt = performance.now();
+    const timer = setTimeout(() => {
+      end({ failure: timedOut('Task timed out') });
+      this.#endIfBlocked(thread, `${functionName} timed out after ${timeoutSeconds} s`);
+    }, timeoutMs);
+    const outcome = await ended;
+    clearTimeout(timer);
+    thread.events.delete(invocation.id);
+    this.#endIfUnused(thread);
+    this.#report(settings, invocation.id, performance.now() - startedAt, outcome);
+    if (outcome.failure) throw new FunctionError(outcome.failure);
+    return outcome.payload ?? '';
   }
 
-  #send(event: Omit<UnderWay, 'thread'>): void {
-    this.#thread ??= this.#start();
-    this.#underWay.set(event.id, { ...event, thread: this.#thread });
-    const { functionName, timeoutSeconds } = event.settings;
-    const timeoutMs = timeOutMs(timeoutSeconds * 1_000);
-    const { id, beginsUntil } = event;
-    this.#post(this.#thread, { kind: 'invoke', id, functionName, event: event.event, timeoutMs, beginsUntil });
+  /** Logs the used parts of Lambda's own line (Telemetry API, `platform.report`). */
+  #report(settings: FunctionSettings, requestId: string, milliseconds: number, outcome: Outcome): void {
+    const { failure, initDurationMs } = outcome;
+    if (!failure && settings.systemLogLevel !== 'INFO') return;
+    const metrics = { durationMs: milliseconds - (initDurationMs ?? 0), initDurationMs };
+    const record = { requestId, metrics, errorType: failure?.errorType };
+    const line = { time: new Date().toISOString(), type: 'platform.report', record };
+    this.#log(settings.logGroupName, `${JSON.stringify(line)}\n`);
   }
 
-  #post(thread: Thread | undefined, message: WorkerMessage): void {
-    thread?.worker.postMessage(message);
-  }
-
-  #begin(id: string): void {
-    const begun = this.#underWay.get(id);
-    if (!begun) return;
-    begun.startedAt = performance.now();
-    begun.timer = setTimeout(() => this.#timeOut(begun), timeOutMs(begun.settings.timeoutSeconds * 1_000));
-  }
-
-  #timeOut({ id, settings: { functionName, timeoutSeconds }, thread }: UnderWay): void {
-    const what = `${functionName} timed out after ${timeoutSeconds} s`;
-    writeNotice(`${what}. Concurrent events have ${GRACE_MS / 1_000} s to finish.`);
-    this.#end(id, { failure: { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' } });
-    this.#retire(thread, what);
-  }
-
-  /** Retires a thread: it gets no more events, and ends with its last one, or after the grace period. */
-  #retire(thread: Thread, reason: string): void {
-    if (this.#thread === thread) this.#thread = undefined;
-    if (thread.endsBecause !== undefined) return;
-    thread.endsBecause = reason;
-    this.#post(thread, { kind: 'retire' });
-    const timer = setTimeout(() => void thread.worker.terminate(), GRACE_MS);
-    thread.worker.once('exit', () => clearTimeout(timer));
-  }
-
-  #endIfIdle(thread: Thread): void {
-    if (!thread.isRetired) return;
-    if (this.#eventsOf(thread).every(({ startedAt }) => startedAt === undefined)) void thread.worker.terminate();
-  }
-
-  #eventsOf(thread: Thread): UnderWay[] {
-    return [...this.#underWay.values()].filter((each) => each.thread === thread);
-  }
-
-  #start(): Thread {
+  #startThread(): Thread {
     const worker = new Worker(new URL('runtime.worker.ts', import.meta.url), {
       workerData: this.#settings,
       env: compileCache(),
       execArgv: [],
       resourceLimits: HEAP,
     });
-    const thread: Thread = { worker };
-    let failure: string | undefined;
+    const thread: Thread = { worker, events: new Map() };
+    this.#threads.add(thread);
     worker.on('message', (message: RuntimeMessage) => this.#receive(message, thread));
-    worker.on('error', (error: Error) => (failure = error.message));
-    worker.on('exit', (code) => this.#exited(thread, failure ?? `exit status ${code}`));
+    worker.on('error', (error: Error) => (thread.endsBecause = error.message));
+    worker.on('exit', (code) => {
+      clearTimeout(thread.watchdog);
+      this.#threads.delete(thread);
+      if (this.#thread === thread) this.#thread = undefined;
+      for (const end of thread.events.values()) end({ failure: exit(thread.endsBecause ?? `exit status ${code}`) });
+    });
     return thread;
   }
 
   #receive(message: RuntimeMessage, thread: Thread): void {
-    if (message.kind === 'chunk') this.#underWay.get(message.id)?.take(message.chunk);
-    else if (message.kind === 'begun') this.#begin(message.id);
-    else if (message.kind === 'ended') this.#end(message.id, message);
-    else if (message.kind === 'retired') {
-      thread.isRetired = true;
-      this.#endIfIdle(thread);
-    } else if (message.kind === 'log') {
-      // A crash between two events may be any function's.
-      if (message.group === undefined) process.stderr.write(message.text);
-      else this.#log(message.group, message.text);
-    }
+    if (message.kind === 'pong') clearTimeout(thread.watchdog);
+    else if (message.kind === 'ended') thread.events.get(message.id)?.(message);
+    // A crash between two events may be any function's.
+    else if (message.group === undefined) process.stderr.write(message.text);
+    else this.#log(message.group, message.text);
   }
 
-  /** Fails the started events of a thread; after a crash, the rest too. */
-  #exited(thread: Thread, reason: string): void {
-    if (this.#thread === thread) this.#thread = undefined;
-    const { endsBecause } = thread;
-    for (const event of this.#eventsOf(thread)) {
-      if (event.startedAt === undefined && endsBecause !== undefined) this.#send(event);
-      else this.#end(event.id, exit(endsBecause ?? reason));
-    }
+  /** A function that never gives way can be stopped only with its thread. */
+  #endIfBlocked(thread: Thread, reason: string): void {
+    writeNotice(reason);
+    clearTimeout(thread.watchdog);
+    thread.worker.postMessage(PING);
+    thread.watchdog = setTimeout(() => {
+      writeNotice(`${reason} and blocks the functions. Their events in progress fail.`);
+      void this.#stopThread(thread, reason);
+    }, MAX_BLOCKED_MS);
   }
 
-  /** Ends an event, and logs the used parts of Lambda's own line (Telemetry API, `platform.report`). */
-  #end(id: string, { payload = '', failure, initDurationMs }: Outcome): void {
-    const ended = this.#underWay.get(id);
-    if (!ended) return;
-    const { settings, startedAt = performance.now(), thread } = ended;
-    this.#underWay.delete(id);
-    clearTimeout(ended.timer);
-    if (failure || settings.systemLogLevel === 'INFO') {
-      const durationMs = performance.now() - startedAt - (initDurationMs ?? 0);
-      const record = { requestId: id, metrics: { durationMs, initDurationMs }, errorType: failure?.errorType };
-      const line = { time: new Date().toISOString(), type: 'platform.report', record };
-      this.#log(settings.logGroupName, `${JSON.stringify(line)}\n`);
-    }
-    if (failure) ended.reject(new FunctionError(failure));
-    else ended.resolve(payload);
-    this.#endIfIdle(thread);
+  #endIfUnused(thread: Thread): void {
+    if (thread !== this.#thread && thread.events.size === 0) void thread.worker.terminate();
+  }
+
+  async #stopThread(thread: Thread, reason: string): Promise<void> {
+    thread.endsBecause = reason;
+    await thread.worker.terminate();
   }
 }
 
-const exit = (reason: string): Outcome => ({
-  failure: { errorType: 'Runtime.ExitError', errorMessage: `Runtime exited with error: ${reason}` },
+const exit = (reason: string): FunctionFailure => ({
+  errorType: 'Runtime.ExitError',
+  errorMessage: `Runtime exited with error: ${reason}`,
 });
+
+const timedOut = (errorMessage: string): FunctionFailure => ({ errorType: 'Sandbox.Timedout', errorMessage });

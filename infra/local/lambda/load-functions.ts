@@ -37,16 +37,21 @@ export function loadFunctions(
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
     const codeDirectory = assetDirectories.get(lambda.text('Code.S3Key'));
     if (codeDirectory === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
+    const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
       codeDirectory,
       handler: lambda.text('Handler'),
       functionName: lambda.ref,
+      arn: alias.ref,
+      memoryMegabytes,
       timeoutSeconds: lambda.read('Timeout', v.number()),
       systemLogLevel: lambda.text('LoggingConfig.SystemLogLevel'),
       logGroupName: lambda.text('LoggingConfig.LogGroup'),
       variables: {
         ...lambda.texts('Environment.Variables'),
         AWS_REGION: account.region,
+        AWS_LAMBDA_FUNCTION_NAME: lambda.ref,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
         AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
         AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
         // Ignores this machine's shared AWS configuration.

@@ -1,22 +1,22 @@
 import { Writable } from 'node:stream';
+import { callbackify } from 'node:util';
 
 /** Marker of streaming handlers (AWS Lambda runtime interface client for Node.js). */
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 
-/** Between the metadata of an HTTP response and its body (API Gateway guide, "format for response streaming"). */
-export const DELIMITER = Buffer.alloc(8);
-
 export type StreamingHandler = (event: unknown, stream: Writable, context: unknown) => Promise<unknown>;
+
+/** A part of a streamed response: the metadata of an HTTP response as JSON text, then the bytes of its body. */
+export type ResponsePart = string | Uint8Array;
 
 /** The stream for a streaming handler's response. */
 export class ResponseStream extends Writable {
-  #metadata: Buffer | undefined;
+  #metadata: string | undefined;
   #hasBegun = false;
-  #isHeld = false;
-  #goOn: (() => void) | undefined;
-  readonly #send: (chunk: Uint8Array) => void;
+  readonly #send: (part: ResponsePart) => Promise<void>;
 
-  constructor(send: (chunk: Uint8Array) => void) {
+  /** @param send resolves when the reader takes the part (backpressure), or will take no more */
+  constructor(send: (part: ResponsePart) => Promise<void>) {
     super();
     this.#send = send;
   }
@@ -24,27 +24,19 @@ export class ResponseStream extends Writable {
   /** Sent before the first chunk. */
   setMetadata(metadata: unknown): void {
     if (this.#hasBegun) throw new Error('Cannot set metadata: the response has begun.');
-    this.#metadata = Buffer.concat([Buffer.from(JSON.stringify(metadata)), DELIMITER]);
+    this.#metadata = JSON.stringify(metadata);
   }
 
-  /** Pauses or resumes the handler (backpressure). */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
-    if (isHeld) return;
-    const goOn = this.#goOn;
-    this.#goOn = undefined;
-    goOn?.();
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    callbackify(() => this.#sendChunk(chunk))(done);
   }
 
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.#send(this.#metadata ? Buffer.concat([this.#metadata, chunk]) : chunk);
+  async #sendChunk(chunk: Buffer): Promise<void> {
+    const metadata = this.#metadata;
     this.#metadata = undefined;
     this.#hasBegun = true;
-    // Another turn of the event loop, in which the reader can pause.
-    setImmediate(() => {
-      if (this.#isHeld) this.#goOn = done;
-      else done();
-    });
+    if (metadata !== undefined) await this.#send(metadata);
+    await this.#send(chunk);
   }
 }
 

@@ -1,62 +1,42 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe } from 'node:diagnostics_channel';
-import { ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FunctionFailure, FunctionSettings, Invocation, RuntimeMessage, WorkerMessage } from './invocation.ts';
-import { awslambda, streamsResponse, ResponseStream } from './response-stream.ts';
+import {
+  type FunctionFailure,
+  type FunctionSettings,
+  type Invocation,
+  PING,
+  type RuntimeMessage,
+} from './invocation.ts';
+import { awslambda, ResponseStream, streamsResponse } from './response-stream.ts';
 
 /**
- * The Node.js runtime of all functions. Each bundle is loaded with its first event. The current event is a value of
- * the asynchronous context: so `process.env` has only its function's variables, a line goes to its log group,
- * and no call is made for an event that has timed out.
+ * The Node.js runtime of all functions. Each bundle is loaded with its first event. The current function is a value of
+ * the asynchronous context: so `process.env` has only its variables, and a line goes to its log group.
  */
 
 type Handler = (event: unknown, ...rest: readonly unknown[]) => unknown;
 
-/** An event, and when it times out, by `performance.now()`. */
-interface RunningEvent {
-  readonly settings: FunctionSettings;
-  deadline: number;
-}
-
-/** Max concurrent events of a function: the connections of its client, so no call waits for one. */
-const MAX_CONCURRENT_EVENTS = 50;
-
 const settingsOfAll: readonly FunctionSettings[] = workerData;
-/** Running and queued events of each function. */
-const lanes = new Map(
-  settingsOfAll.map((settings) => [settings.functionName, { settings, running: 0, waiting: new Set<Invocation>() }]),
-);
+const functions = new Map(settingsOfAll.map((settings) => [settings.functionName, settings]));
 const handlers = new Map<string, Promise<Handler>>();
-const streams = new Map<string, ResponseStream>();
-const running = new AsyncLocalStorage<RunningEvent>();
+const current = new AsyncLocalStorage<FunctionSettings>();
 
-function post(message: RuntimeMessage, transfer: ArrayBuffer[] = []): void {
-  parentPort?.postMessage(message, transfer);
+function post(message: RuntimeMessage): void {
+  parentPort?.postMessage(message);
 }
 
 function write(text: string | Uint8Array): boolean {
-  post({ kind: 'log', group: running.getStore()?.settings.logGroupName, text: Buffer.from(text).toString() });
+  post({ kind: 'log', group: current.getStore()?.logGroupName, text: Buffer.from(text).toString() });
   return true;
 }
 
-Object.defineProperty(process, 'env', { get: () => running.getStore()?.settings.variables ?? {} });
+Object.defineProperty(process, 'env', { get: () => current.getStore()?.variables ?? {} });
 for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { write });
 Object.assign(globalThis, { awslambda });
 process.setSourceMapsEnabled(true);
-// Calls waiting for a connection are not sent either.
-subscribe('http.client.request.created', (message) => {
-  const event = running.getStore();
-  if (!event || typeof message !== 'object' || message === null || !('request' in message)) return;
-  const { request } = message;
-  if (!(request instanceof ClientRequest)) return;
-  request.once('socket', () => {
-    if (performance.now() >= event.deadline) request.destroy(new Error('The function has timed out.'));
-  });
-});
 process.on('uncaughtException', (error) => {
   console.error(error);
   process.exit(1);
@@ -76,16 +56,19 @@ function isHandler(value: unknown): value is Handler {
 }
 
 /** The used parts of Lambda's context. */
-const contextOf = ({ id, functionName }: Invocation, deadline: number) => ({
-  awsRequestId: id,
-  functionName,
-  getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
-});
+function contextOf({ id, timeoutMs }: Invocation, { functionName, arn, memoryMegabytes }: FunctionSettings): object {
+  const deadline = performance.now() + timeoutMs;
+  return {
+    awsRequestId: id,
+    functionName,
+    invokedFunctionArn: arn,
+    memoryLimitInMB: String(memoryMegabytes),
+    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
+  };
+}
 
-async function respond(invocation: Invocation, current: RunningEvent): Promise<void> {
-  const { id, event, functionName } = invocation;
-  const { settings, deadline } = current;
-  post({ kind: 'begun', id });
+async function respond(invocation: Invocation, settings: FunctionSettings): Promise<void> {
+  const { id, event, functionName, response } = invocation;
   try {
     const begunAt = performance.now();
     const loading = handlers.get(functionName);
@@ -93,39 +76,37 @@ async function respond(invocation: Invocation, current: RunningEvent): Promise<v
     handlers.set(functionName, loaded);
     const handler = await loaded;
     const initDurationMs = loading ? undefined : performance.now() - begunAt;
-    const context = contextOf(invocation, deadline);
-    const payload = streamsResponse(handler)
-      ? await streamed(id, (stream) => handler(JSON.parse(event), stream, context))
+    const context = contextOf(invocation, settings);
+    const isStreamed = streamsResponse(handler);
+    if (response && !isStreamed) throw new TypeError(`${functionName} does not stream its response`);
+    const payload = isStreamed
+      ? await streamed(response ?? new WritableStream(), (stream) => handler(JSON.parse(event), stream, context))
       : (JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null');
     post({ kind: 'ended', id, payload, initDurationMs });
   } catch (error) {
     console.error(error);
     post({ kind: 'ended', id, failure: failureOf(error) });
-  } finally {
-    // Resources for later events are not bound by its timeout.
-    if (performance.now() < deadline) current.deadline = Infinity;
   }
 }
 
-/** Posts a handler's stream, until both have ended. */
-async function streamed(id: string, handle: (stream: ResponseStream) => unknown): Promise<''> {
-  const stream = new ResponseStream((bytes) => {
-    // The chunk may be a slice of a pool, which would be copied whole.
-    const chunk = new Uint8Array(bytes);
-    post({ kind: 'chunk', id, chunk }, [chunk.buffer]);
-  });
-  streams.set(id, stream);
-  try {
-    const result = handle(stream);
-    if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
-    await result;
-    // A handler may end before its stream.
-    await finished(stream);
-    return '';
-  } finally {
-    streams.delete(id);
-    stream.destroy();
-  }
+/** A function whose reader disconnects keeps running, as on AWS. */
+const ignore = (): undefined => undefined;
+
+/** Sends a handler's stream, until both have ended. If it fails, the server ends the response. */
+async function streamed(response: WritableStream, handle: (stream: ResponseStream) => unknown): Promise<''> {
+  const writer = response.getWriter();
+  writer.closed.catch(ignore);
+  // A chunk may be a slice of a pool, which would be copied whole.
+  const stream = new ResponseStream((part) =>
+    writer.write(typeof part === 'string' ? part : new Uint8Array(part)).catch(ignore),
+  );
+  const result = handle(stream);
+  if (!(result instanceof Promise)) throw new TypeError('Streaming does not support non-async handlers.');
+  await result;
+  // A handler may end before its stream.
+  await finished(stream);
+  await writer.close().catch(ignore);
+  return '';
 }
 
 function failureOf(error: unknown): FunctionFailure {
@@ -134,34 +115,8 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-const waitedTooLong: FunctionFailure = { errorType: 'Sandbox.Timedout', errorMessage: 'The event was never started' };
-
-/** Starts events of a function in their order of arrival. */
-function beginEvents(functionName: string): void {
-  const lane = lanes.get(functionName);
-  for (const invocation of lane?.waiting ?? []) {
-    if (!lane || lane.running === MAX_CONCURRENT_EVENTS) return;
-    lane.waiting.delete(invocation);
-    if (Date.now() > invocation.beginsUntil) {
-      post({ kind: 'ended', id: invocation.id, failure: waitedTooLong });
-      continue;
-    }
-    lane.running += 1;
-    const event = { settings: lane.settings, deadline: performance.now() + invocation.timeoutMs };
-    const end = (): void => {
-      lane.running -= 1;
-      beginEvents(functionName);
-    };
-    void running.run(event, respond, invocation, event).finally(end);
-  }
-}
-
-parentPort?.on('message', (message: WorkerMessage) => {
-  if (message.kind === 'invoke') {
-    lanes.get(message.functionName)?.waiting.add(message);
-    beginEvents(message.functionName);
-  } else if (message.kind === 'retire') {
-    for (const { waiting } of lanes.values()) waiting.clear();
-    post({ kind: 'retired' });
-  } else streams.get(message.id)?.hold(message.kind === 'hold');
+parentPort?.on('message', (message: Invocation | typeof PING) => {
+  if (message === PING) return post({ kind: 'pong' });
+  const settings = functions.get(message.functionName);
+  if (settings) void current.run(settings, respond, message, settings);
 });

@@ -47,6 +47,8 @@ export function runFunction({
   const all: FunctionSettings = {
     handler: 'index.handler',
     functionName,
+    arn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}:live`,
+    memoryMegabytes: 128,
     timeoutSeconds: 20,
     systemLogLevel: 'INFO',
     logGroupName: `${functionName}-logs`,

@@ -2,9 +2,9 @@ import { constants, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import {
   awslambda,
-  DELIMITER,
-  streamsResponse,
+  type ResponsePart,
   ResponseStream,
+  streamsResponse,
   type StreamingHandler,
 } from '../../../infra/local/lambda/response-stream.ts';
 import { lambdaContext } from '../../support/proxy-event.ts';
@@ -31,13 +31,9 @@ export class StreamedResponse {
     return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
   }
 
-  add(bytes: Buffer): void {
-    const end = this.statusCode === 0 ? bytes.indexOf(DELIMITER) : 0;
-    if (this.statusCode === 0) {
-      Object.assign(this, JSON.parse(bytes.toString('utf8', 0, end)));
-      bytes = bytes.subarray(end + DELIMITER.length);
-    }
-    if (bytes.length > 0) this.chunks.push(bytes);
+  add(part: ResponsePart): void {
+    if (typeof part === 'string') Object.assign(this, JSON.parse(part));
+    else this.chunks.push(Buffer.from(part));
   }
 }
 
@@ -52,10 +48,9 @@ export async function streamedResponse(
 ): Promise<StreamedResponse> {
   if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
   const response = new StreamedResponse();
-  const stream: ResponseStream = new ResponseStream((chunk) => {
-    response.add(Buffer.from(chunk));
-    stream.hold(true);
-    void Promise.resolve(reader(response, stream)).then(() => stream.hold(false));
+  const stream: ResponseStream = new ResponseStream(async (part) => {
+    response.add(part);
+    if (typeof part !== 'string') await reader(response, stream);
   });
   try {
     await handler(event, stream, lambdaContext);
