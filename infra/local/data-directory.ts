@@ -4,7 +4,7 @@ import { messageOf } from '../../shared/log.ts';
 import { HostError } from './host-error.ts';
 
 /** Format of the stored data. Increase it if a new version cannot read older data. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 const FORMAT_FILE = 'format';
 
@@ -21,16 +21,22 @@ const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.
  */
 export function openDataDirectory(dataDirectory: string): void {
   const formatFile = join(makeDirectory(dataDirectory, ''), FORMAT_FILE);
+  let format = 'unknown';
   try {
     const names = readdirSync(dataDirectory);
-    if (names.includes(FORMAT_FILE) && readFileSync(formatFile, 'utf8').trim() === String(FORMAT)) return;
+    if (names.includes(FORMAT_FILE)) format = readFileSync(formatFile, 'utf8').trim();
+    if (format === String(FORMAT)) return;
     // Before all data: a server killed here leaves an empty directory, and no data without a format file.
     if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));
   }
   throw new HostError(
-    `The data directory ${dataDirectory} was written by another version of the service. Delete it, or choose another with --data.`,
+    `The data directory ${dataDirectory} has the format ${format} of another version of the service; this one has ${FORMAT}. ` +
+      'It may have stock, pets, orders, API keys, their usage and logs. Choose another with --data. To keep stock, pets ' +
+      'and orders, start the version that wrote it, run npm run admin -- inventory export FILE, likewise for pets and ' +
+      'orders, and import the files here. API keys and usage cannot be copied: create new keys with npm run admin -- ' +
+      'keys create, and delete the directory when no key of it is needed.',
   );
 }
 
@@ -45,8 +51,9 @@ export function makeDirectory(dataDirectory: string, name: 'dynamodb' | 'logs' |
   }
 }
 
-/** The file of API Gateway's state. Once a server has started, it exists, and so do the tables. */
-export const stateFile = (dataDirectory: string): string => join(dataDirectory, 'gateway.json');
+/** Whether LevelDB has created its store in a directory. It writes such files only afterwards. */
+export const hasStore = (directory: string): boolean =>
+  readdirSync(directory).some((name) => name.endsWith('.log') || name.endsWith('.ldb'));
 
 /** Node.js's `recursive` reports a wrong reason in a read-only directory and never returns in `/proc`. */
 function makeWithParents(directory: string): void {

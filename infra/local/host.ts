@@ -27,12 +27,16 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { getRequestListener } from '@hono/node-server';
+import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
+import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
-import { applyTemplate } from './control-plane/template-records.ts';
 import { assemble } from './assembly/assemble.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { makeDirectory } from './data-directory.ts';
@@ -70,8 +74,6 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
   readonly baseUrl: string;
   /** A demo key per plan. */
   readonly keys: Readonly<Record<PlanId, string>>;
-  /** The plans whose demo key is valid here. */
-  readonly openPlans: ReadonlySet<PlanId>;
   /** Directory of the log files; deleted at the end if data is in memory. */
   readonly logDirectory: string;
   /** The gateway's API keys, usage plans and usage. */
@@ -109,13 +111,10 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
   const temporary = temporaryDirectory(closings);
-  const records = GatewayRecords.open(dataDirectory);
-  closings.defer(() => records.save());
   if (options.assembly === undefined) await assemble(temporary);
   const synthesized = readAssembly(options.assembly ?? temporary);
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new ServedStack(synthesized.name, synthesized.template, origin);
-  applyTemplate(records, stack);
   const logDirectory = makeDirectory(dataDirectory ?? temporary, 'logs');
   const logGroups = new LogGroups(logDirectory);
   closings.defer(() => logGroups.close());
@@ -129,19 +128,22 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   closings.defer(() => functions.all.stop());
   if (options.watch && options.assembly === undefined)
     closings.defer(await reloadSaved(functions.all, functions.codeDirectories));
+  const documents = documentsOf(engine, closings);
+  const records = new GatewayRecords(documents);
   const restApi = loadRestApi(stack, functions.byArn, records);
-  const openPlans = await prepareData(stack, engine, records, options);
-  await records.save();
-  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
+  await prepareData(stack, documents, records, options);
+  const saveUsage = () => records.saveUsage();
+  closings.defer(saveUsage);
+  const schedule = loadSyncSchedule(stack, functions.byArn, saveUsage, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
-  const controlPlane = createControlPlane(records, () => schedule.runSoon());
+  const { fetch } = createControlPlane(records, () => schedule.runSoon());
+  const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
   const { outputs } = stack;
   const { endpoint: engineEndpoint } = engine;
   service.resolve({ restApi, controlPlane, engineEndpoint, outputs });
   return {
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
-    openPlans,
     logDirectory,
     records,
     engineEndpoint,
@@ -152,6 +154,14 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
       await closings.disposeAsync();
     },
   };
+}
+
+/** The server's own client of the engine. */
+function documentsOf({ endpoint }: Engine, closings: AsyncDisposableStack): DynamoDBDocumentClient {
+  const { region } = account;
+  const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials });
+  closings.defer(() => client.destroy());
+  return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
 /** A temporary directory, deleted when the server stops. @throws HostError if it cannot be created */

@@ -6,13 +6,13 @@ import { inspect } from 'node:util';
 import { type ErrorCode, errorCatalog, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders, corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
-import { type ControlPlane, isControlPlanePath } from './control-plane/control-plane.ts';
+import { isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedResponse } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { isOwnName, refusalOf } from './private-access.ts';
-import { readBody, readRequest, requestTarget } from './read-request.ts';
+import { readRequest, requestTarget } from './read-request.ts';
 import type { CompletedRequest, Terminal } from './terminal.ts';
 
 /** Max size of request line and headers in API Gateway (developer guide, "Quotas"). */
@@ -21,7 +21,7 @@ const MAX_HEADER_BYTES = 10_240;
 /** The services at the server's address. */
 export interface Service {
   readonly restApi: RestApi;
-  readonly controlPlane: ControlPlane;
+  readonly controlPlane: (message: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly engineEndpoint: URL;
   /** The outputs of the stack, for tools that need a table's name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -99,7 +99,7 @@ async function route(
     const refusal = refusalOf(message);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
-    else if (isControlPlane) await callControlPlane(controlPlane, message, response);
+    else if (isControlPlane) await controlPlane(message, response);
     else response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(outputs));
     return false;
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
@@ -112,19 +112,6 @@ async function route(
     await respondWithPage(path, restApi.stage, message, response);
   }
   return true;
-}
-
-async function callControlPlane(
-  controlPlane: ControlPlane,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method = 'GET', headers } = message;
-  const { authorization } = headers;
-  const { body, bodyTooLarge } = await readBody(message);
-  const text = bodyTooLarge ? undefined : body.toString();
-  const result = await controlPlane({ method, path: requestTarget(message), authorization, body: text });
-  response.writeHead(result.status, result.headers).end(result.body);
 }
 
 /** In the format of AWS's APIs, so SDKs and the AWS CLI show the reason. */

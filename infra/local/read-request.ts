@@ -29,7 +29,7 @@ export function requestTarget({ url = '/' }: IncomingMessage): string {
 }
 
 /** A body that is too long is read to its end and discarded. */
-export async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
+async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {

@@ -44,8 +44,7 @@ async function run(options: StartOptions): Promise<void> {
   const { startHost } = await import('./host.ts');
   const host = await startHost({ ...options, dataDirectory, terminal }, engine);
   const stopped = untilSignal();
-  const { baseUrl, openPlans } = host;
-  const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
+  const { baseUrl, keys } = host;
   const json = `${JSON.stringify({ baseUrl, keys })}\n`;
   process.stdout.write(options.json ? json : startupText(host, dataDirectory));
   if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
@@ -68,15 +67,13 @@ function untilSignal(): Promise<void> {
   });
 }
 
-function startupText({ baseUrl, keys, openPlans, logDirectory }: Host, data = 'in memory, deleted at the end'): string {
+function startupText({ baseUrl, keys, logDirectory }: Host, data = 'in memory, deleted at the end'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const limits = `${number.format(perMinute)} per minute, ${number.format(perDay)} per day`;
-    const key = openPlans.has(plan) ? `${keys[plan]}  ${limits}` : 'revoked or suspended by an admin';
-    return `    ${plans[plan].title.padEnd(11)}${key}`;
+    return `    ${plans[plan].title.padEnd(11)}${keys[plan]}  ${limits}`;
   });
-  const [tried] = openPlans;
   return `
   Pet Store Inventory Service is ready.
 
@@ -91,7 +88,7 @@ ${keyLines.join('\n')}
 
   Try it:
 
-    curl -H 'Authorization: Bearer ${tried === undefined ? 'A_KEY' : keys[tried]}' ${baseUrl}/inventory
+    curl -H 'Authorization: Bearer ${keys.free}' ${baseUrl}/inventory
 
   Ctrl-C stops it.
 `;

@@ -3,15 +3,6 @@ import { HostError } from './host-error.ts';
 import type { LambdaFunction } from './lambda/lambda-functions.ts';
 import type { ServedStack } from './template/stack.ts';
 
-interface SyncScheduleSettings {
-  readonly sync: Pick<LambdaFunction, 'invoke'>;
-  readonly intervalMs: number;
-  /** How long a change waits for others. */
-  readonly waitMs: number;
-  /** Called with each failure. The next sync retries. */
-  readonly log: (line: string) => void;
-}
-
 /** The sync reads everything, and ignores the content of its batch. */
 const BATCH = JSON.stringify({ Records: [] });
 
@@ -21,26 +12,26 @@ export interface SyncSchedule {
   close(): void;
 }
 
-/** Runs the sync of keys at an interval and after changes, one at a time. */
-export function scheduleSync({ sync, intervalMs, waitMs, log }: SyncScheduleSettings): SyncSchedule {
+/**
+ * Runs a sync at an interval and after changes, one at a time.
+ *
+ * @param waitMs how long a change waits for others
+ * @param log called with each failure; the next sync retries
+ */
+export function scheduleSync(
+  sync: () => Promise<unknown>,
+  { intervalMs, waitMs }: { readonly intervalMs: number; readonly waitMs: number },
+  log: (line: string) => void,
+): SyncSchedule {
   let next: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  const run = (): Promise<unknown> =>
-    sync.invoke(BATCH).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
-  const runSoon = (): void => {
-    next ??= setTimeout(() => {
-      next = undefined;
-      last = last.then(run);
-    }, waitMs);
+  const run = (): void => {
+    next = undefined;
+    last = last.then(sync).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
   };
+  const runSoon = (): void => void (next ??= setTimeout(run, waitMs));
   const interval = setInterval(runSoon, intervalMs);
-  return {
-    runSoon,
-    close: () => {
-      clearInterval(interval);
-      clearTimeout(next);
-    },
-  };
+  return { runSoon, close: () => [interval, next].forEach((timer) => clearTimeout(timer)) };
 }
 
 /**
@@ -48,23 +39,26 @@ export function scheduleSync({ sync, intervalMs, waitMs, log }: SyncScheduleSett
  * its messages only trigger a sync. Nor are streams: a laptop has no events.
  *
  * @param functions by ARN: `name:alias` ends it
+ * @param saveUsage runs before each sync
  * @throws HostError if the template has none
  */
 export function loadSyncSchedule(
   stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
+  saveUsage: () => Promise<void>,
   log: (line: string) => void,
 ): SyncSchedule {
   const mappings = stack.resources('AWS::Lambda::EventSourceMapping');
   const mapping = mappings.find((one) => one.text('EventSourceArn').startsWith('arn:aws:sqs:'));
   if (!mapping) throw new HostError('The template has no function that reads a queue');
   const name = mapping.text('FunctionName');
-  const [, sync] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
-  if (!sync) throw new HostError(`The template has no function ${name}`);
+  const [, lambda] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
+  if (!lambda) throw new HostError(`The template has no function ${name}`);
   const rules = stack.resources('AWS::Events::Rule');
   const [schedule] = rules.flatMap((rule) => rule.read('ScheduleExpression', v.optional(v.string())) ?? []);
   const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
   if (!minutes) throw new HostError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
-  return scheduleSync({ sync, intervalMs: minutes * 60_000, waitMs, log });
+  const sync = () => saveUsage().then(() => lambda.invoke(BATCH));
+  return scheduleSync(sync, { intervalMs: minutes * 60_000, waitMs }, log);
 }

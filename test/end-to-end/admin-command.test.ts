@@ -217,8 +217,8 @@ test.each([
 test('sync says what it took over from the AWS console', async () => {
   const { records } = host.host;
   const move = (planOf: string): void => {
-    records.removeFromPlan(records.plansOfKey('demo-business')[0]?.id ?? '', 'demo-business');
-    records.putOnPlan(records.plansOfKey(planOf)[0]?.id ?? '', 'demo-business');
+    const key = records.apiKey('demo-business') ?? anApiKey();
+    records.putApiKey({ ...key, planId: records.apiKey(planOf)?.planId });
   };
   move('demo-pro');
   let report = await admin.json('keys', 'sync');
@@ -238,8 +238,8 @@ test('A name that was given in the AWS console does nothing to a terminal, and i
   const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
   const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
   const { records } = host.host;
-  records.putApiKey(anApiKey({ id: 'by-hand', name, value: 'a-value-of-twenty-characters' }));
-  records.putOnPlan(records.plansOfKey('demo-free')[0]?.id ?? '', 'by-hand');
+  const planId = records.apiKey('demo-free')?.planId;
+  records.putApiKey(anApiKey({ id: 'by-hand', name, value: 'a-value-of-twenty-characters', planId }));
   await admin.output('keys', 'sync');
 
   expect(await admin.output('keys', 'list')).toContain(`by-hand\t${shown}\tfree\t`);

@@ -5,7 +5,13 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
+import {
+  CreateApiKeyCommand,
+  DeleteApiKeyCommand,
+  GetApiKeysCommand,
+  GetUsageCommand,
+  GetUsagePlansCommand,
+} from '@aws-sdk/client-api-gateway';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/demo-keys.ts';
@@ -30,7 +36,7 @@ const root = path.join(import.meta.dirname, '../..');
 
 const readySchema = v.strictObject({
   baseUrl: v.string(),
-  keys: v.strictObject({ ...v.entriesFromList(planIds, v.string()), business: v.optional(v.string()) }),
+  keys: v.strictObject(v.entriesFromList(planIds, v.string())),
 });
 
 type Ready = v.InferOutput<typeof readySchema>;
@@ -213,15 +219,27 @@ describe('npm start', () => {
     idle.destroy();
     const names = items.map(({ name }) => name);
 
-    expect(Object.keys(ready.keys)).toEqual(planIds.filter((plan) => plan !== 'business'));
+    expect(Object.keys(ready.keys)).toEqual(planIds);
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
     expect(names).toContain('acme');
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(readdirSync(directory)).toEqual([]);
-    // A host that is stopped loses no usage.
-    expect(readFileSync(path.join(data, 'gateway.json'), 'utf8')).toMatch(/demo-pro\/[\d-]+",1\]/);
+  });
+
+  test('has the usage of a host that was stopped', async () => {
+    start('--json');
+    const { baseUrl } = await host.ready();
+    const gateway = gatewayAt(new URL(baseUrl).origin);
+    const { items = [] } = await gateway.send(new GetUsagePlansCommand({ keyId: 'demo-pro' }));
+    const date = new Date().toISOString().slice(0, 10);
+    const query = { usagePlanId: items[0]?.id, startDate: date, endDate: date, keyId: 'demo-pro' };
+    const usage = await gateway.send(new GetUsageCommand(query));
+    gateway.destroy();
+
+    expect(usage.items).toEqual({ 'demo-pro': [[1, expect.any(Number)]] });
+    expect(await host.stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   test('ends with one line that says what to do where its store is damaged', async () => {

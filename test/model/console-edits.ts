@@ -17,19 +17,12 @@ const put = (differences: object): Edit =>
     if (key) world.records.putApiKey({ ...key, ...differences });
   });
 
-function takeOff(world: InProcessTarget, id: string): void {
-  for (const plan of world.records.plansOfKey(id)) world.records.removeFromPlan(plan.id, id);
-}
-
 const PAST = '2026-01-01';
 
 /** What an admin does to a key in the AWS console, in one go. */
 export const consoleEdits = {
-  'console: move': onKey((world, id) => {
-    takeOff(world, id);
-    world.records.putOnPlan('business', id);
-  }),
-  'console: take off': onKey(takeOff),
+  'console: move': put({ planId: 'business' }),
+  'console: take off': put({ planId: undefined }),
   'console: disable': put({ enabled: false }),
   'console: enable': put({ enabled: true }),
   'console: rename': put({ name: 'renamed' }),

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/target.ts';
-import { type ControlPlane, createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
+import { createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
@@ -35,7 +36,7 @@ export type Interception = <Answer>(perform: () => Promise<Answer>, name: string
  * of commands run in seconds, and each can be stopped before any of its calls.
  */
 export class InProcessTarget {
-  readonly records = GatewayRecords.inMemory();
+  readonly records = new GatewayRecords();
   readonly target: Target;
   readonly #interception = new AsyncLocalStorage<Interception>();
 
@@ -131,8 +132,7 @@ export class InProcessTarget {
   async issue(record: KeyRecord, usagePlanId: string, tags: ApiKey['tags'] = {}): Promise<void> {
     const { recordId: value, keyId: id = '', name, createdAt } = record;
     const enabled = record.suspendedUntil < UNTIL_RESUMED;
-    this.records.putApiKey({ id, value, name, enabled, createdAt, tags });
-    this.records.putOnPlan(usagePlanId, id);
+    this.records.putApiKey({ id, value, name, enabled, createdAt, tags, planId: usagePlanId });
     await new KeyTable(this.target.documents, KEYS_TABLE).add(record);
   }
 
@@ -152,7 +152,7 @@ export class InProcessTarget {
 }
 
 /** A client whose calls never leave the process. */
-function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
+function gatewayOf(controlPlane: Hono): APIGatewayClient {
   return new APIGatewayClient({
     region: account.region,
     endpoint: 'http://localhost',
@@ -162,10 +162,12 @@ function gatewayOf(controlPlane: ControlPlane): APIGatewayClient {
       async handle({ method, path, query, body = null }: GatewayCall) {
         const parameters = new URLSearchParams(Object.entries(query).flatMap(pairsOf));
         const target = `${path}?${parameters.toString()}`;
-        const text = typeof body === 'string' ? body : new TextDecoder().decode(body ?? undefined);
-        const call = { method, path: target, authorization: signature, body: text };
-        const { status, headers, body: content } = await controlPlane(call);
-        return { response: { statusCode: status, headers, body: Buffer.from(content) } };
+        const call = { method, headers: { Authorization: signature }, body };
+        const response = await controlPlane.request(target, call);
+        const content = Buffer.from(await response.arrayBuffer());
+        return {
+          response: { statusCode: response.status, headers: Object.fromEntries(response.headers), body: content },
+        };
       },
     },
   });

@@ -58,7 +58,5 @@ function putOnUsagePlan({ host }: LocalHost, { keyId = '', plan }: KeyRecord, to
   const { records } = host;
   const usagePlan = templatePlanOf(records, plan);
   if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
-  for (const former of records.plansOfKey(keyId)) records.removeFromPlan(former.id, keyId);
-  records.putApiKey(anApiKey({ id: keyId, value: parsed(token).usageIdentifier }));
-  records.putOnPlan(usagePlan.id, keyId);
+  records.putApiKey(anApiKey({ id: keyId, value: parsed(token).usageIdentifier, planId: usagePlan.id }));
 }

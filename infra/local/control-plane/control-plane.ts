@@ -1,29 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Router } from '../gateway/router.ts';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import type { GatewayRecords } from './gateway-records.ts';
-import { badRequest, ControlPlaneError, operations } from './operations.ts';
+import { addKeyRoutes, addPlanRoutes, badRequest } from './operations.ts';
 
-/** A raw call of API Gateway's API. */
-export interface ControlPlaneCall {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly authorization: string | undefined;
-  /** JSON text, empty if there is none; undefined if it was too long. */
-  readonly body: string | undefined;
-}
-
-export interface ControlPlaneResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; empty if there is none. */
-  readonly body: string;
-}
-
-export type ControlPlane = (call: ControlPlaneCall) => Promise<ControlPlaneResponse>;
-
-/** The status of a successful call, by its method. */
-const statuses: Readonly<Record<string, number>> = { POST: 201, PUT: 204, DELETE: 202 };
+/** Max body of a call. */
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** First path segments of API Gateway's API, including unsupported operations. */
 const collections = new Set(['account', 'apikeys', 'domainnames', 'restapis', 'tags', 'usageplans', 'vpclinks']);
@@ -33,65 +15,73 @@ export function isControlPlanePath(path: string): boolean {
   return collections.has(path.split('/', 2)[1] ?? '');
 }
 
+/** AWS's names of rejected calls, by their status. */
+const errorTypes: Readonly<Record<number, string>> = {
+  400: 'BadRequestException',
+  403: 'MissingAuthenticationTokenException',
+  404: 'NotFoundException',
+  409: 'ConflictException',
+  413: 'RequestEntityTooLargeException',
+};
+
 /**
  * API Gateway's own API, limited to API keys, their tags and the keys of usage plans.
  *
  * @param changed called after every change, like CloudTrail on AWS
  */
-export function createControlPlane(records: GatewayRecords, changed: () => void): ControlPlane {
-  return async (call) => {
-    try {
-      const result = carryOut(call, records);
-      if (call.method !== 'GET') {
-        await records.save();
-        changed();
-      }
-      const ofTags = call.path.startsWith('/tags') && call.method !== 'GET';
-      return respond(ofTags ? 204 : (statuses[call.method] ?? 200), result);
-    } catch (error) {
-      if (error instanceof ControlPlaneError) return respond(error.status, { message: error.message }, error.type);
-      // A fault of the server, such as a full disk.
-      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-      return respond(500, { message: 'Internal server error' }, 'InternalFailure');
+export function createControlPlane(records: GatewayRecords, changed: () => void): Hono {
+  const app = new Hono();
+  app.use(checkRequest, changesInSequence(changed));
+  addKeyRoutes(app, records);
+  addPlanRoutes(app, records);
+  const operations = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`);
+  app.notFound((call) => {
+    const known = `Supported operations of API Gateway: ${operations.join(', ')}`;
+    const message = `This server does not support ${call.req.method} ${call.req.path}. ${known}`;
+    return call.json({ message }, 404, { 'x-amzn-ErrorType': 'UnknownOperationException' });
+  });
+  return app.onError((error, call) => {
+    if (error instanceof HTTPException) {
+      const { status, message } = error;
+      return call.json({ message }, status, { 'x-amzn-ErrorType': errorTypes[status] ?? '' });
     }
-  };
+    // A fault of the server, such as a full disk.
+    process.stderr.write(`${error.stack}\n`);
+    return call.json({ message: 'Internal server error' }, 500, { 'x-amzn-ErrorType': 'InternalFailure' });
+  });
 }
 
-const router = new Router(
-  Object.entries(operations).map(([name, target]) => {
-    const [method = '', path = ''] = name.split(' ');
-    return { method, path, target };
-  }),
-);
-
-/** @returns the body of the response; undefined: none @throws ControlPlaneError */
-function carryOut({ method, path, authorization, body }: ControlPlaneCall, records: GatewayRecords): unknown {
-  // The signature is not checked: any credentials are accepted.
-  if (!authorization?.startsWith('AWS4-')) {
-    throw new ControlPlaneError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
+/**
+ * Refuses unsigned calls, long bodies or those without a length, and paths that are no valid URL. Any credentials are
+ * accepted: no signature is checked.
+ */
+const checkRequest: MiddlewareHandler = (call, next) => {
+  call.header('x-amzn-RequestId', randomUUID());
+  if (!call.req.header('Authorization')?.startsWith('AWS4-')) {
+    throw new HTTPException(403, { message: 'Missing Authentication Token' });
   }
-  if (body === undefined) throw new ControlPlaneError(413, 'RequestEntityTooLargeException', 'Request Too Long');
-  const [route = '', query = ''] = path.split('?', 2);
-  const match = router.match(method, route);
-  if (match) {
-    const { id = '', memberId = '' } = match.pathParameters;
-    return match.target({ records, id: decoded(id), memberId, query: new URLSearchParams(query), body });
+  const { 'content-length': length = 0, 'transfer-encoding': encoding } = call.req.header();
+  if (encoding !== undefined || Number(length) > MAX_BODY_BYTES) {
+    throw new HTTPException(413, { message: 'Request Too Long' });
   }
-  const known = Object.keys(operations).join(', ');
-  const message = `This server does not support ${method} ${route}. Supported operations of API Gateway: ${known}`;
-  throw new ControlPlaneError(404, 'UnknownOperationException', message);
-}
-
-function decoded(part: string): string {
+  const { pathname } = new URL(call.req.url);
   try {
-    return decodeURIComponent(part);
+    decodeURIComponent(pathname);
   } catch {
-    throw badRequest(`${part} is not a valid part of a URL`);
+    throw badRequest(`${pathname} is not a valid path of a URL`);
   }
-}
+  return next();
+};
 
-function respond(status: number, body: unknown, errorType?: string): ControlPlaneResponse {
-  const headers = { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID() };
-  const ofError = errorType === undefined ? {} : { 'x-amzn-ErrorType': errorType };
-  return { status, headers: { ...headers, ...ofError }, body: body === undefined ? '' : JSON.stringify(body) };
+/** Runs one change at a time: each reads what the last one has stored. */
+function changesInSequence(changed: () => void): MiddlewareHandler {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (call, handle) => {
+    if (call.req.method === 'GET') return handle();
+    // Before its turn: a slow client delays no others.
+    await call.req.text();
+    last = last.then(handle);
+    await last;
+    if (call.res.ok) changed();
+  };
 }

@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { DeleteCommand, type DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { messageOf } from '../../../shared/log.ts';
 import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
-import { makeDirectory, stateFile, unusable } from '../data-directory.ts';
-import { writeNotice } from '../host-error.ts';
-
-/** Max delay of writing counts, which a killed server loses. */
-const SAVE_DELAY_MS = 1_000;
+import { writeItems } from '../../write-items.ts';
+import type { TableSettings } from '../dynamodb/tables.ts';
 
 /** Retention of usage, in days. */
 export const USAGE_DAYS = 90;
@@ -26,6 +20,8 @@ const apiKeySchema = v.object({
   /** Unix milliseconds. */
   createdAt: v.number(),
   tags: tagsSchema,
+  /** Its usage plan. At most one: all plans of the template are for its only stage. */
+  planId: v.optional(text),
 });
 
 /** An API key of the gateway. Requests are metered by its value. */
@@ -49,65 +45,62 @@ export interface UsagePlan {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The stored records, without those of the template. */
-const contentSchema = v.object({
-  apiKeys: v.array(apiKeySchema),
-  /** The plan of each key, by their ids. */
-  planOfKey: v.array(v.tuple([text, text])),
-  /** Requests by `PLAN/KEY/DAY`, per UTC day. */
-  usage: v.array(v.tuple([text, v.number()])),
-  notes: v.array(v.tuple([text, text])),
-});
+/** The local server's own table for API Gateway's state, next to the tables of the template. */
+export const gatewayTable: TableSettings = {
+  TableName: 'local-api-gateway',
+  AttributeDefinitions: ['kind', 'id'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+  KeySchema: [
+    { AttributeName: 'kind', KeyType: 'HASH' },
+    { AttributeName: 'id', KeyType: 'RANGE' },
+  ],
+};
+
+const { TableName } = gatewayTable;
+
+/** The items of the table. Their content is JSON, which has optional members, numbers and empty text as they are. */
+const itemSchema = v.variant('kind', [
+  v.object({ kind: v.literal('apiKey'), id: text, content: v.pipe(text, v.parseJson(), apiKeySchema) }),
+  /** Requests; its id is `PLAN/KEY/DAY`, with the UTC day. */
+  v.object({ kind: v.literal('usage'), id: text, content: v.pipe(text, v.parseJson(), v.number()) }),
+  /** The plan of a demo key that was issued; without content. */
+  v.object({ kind: v.literal('demoKey'), id: text }),
+]);
+type Kind = v.InferOutput<typeof itemSchema>['kind'];
+
+const itemOf = (kind: Kind, id: string, content: unknown = {}) => ({ kind, id, content: JSON.stringify(content) });
 
 /**
- * API Gateway's state of an account: API keys, usage plans, the keys of each plan, and their usage. Reads and
- * changes use memory; {@link save} writes them to one JSON file, which is replaced atomically: a killed server
- * leaves the old or the new file.
+ * API Gateway's state of an account: API keys, usage plans, and the usage of the keys. It is read from memory, and each
+ * change of a key is first stored: a failed write leaves both as they were. Usage is stored from time to time.
  */
 export class GatewayRecords {
-  /** The server's own entries, by name. */
-  readonly notes = new Map<string, string>();
-  /** Whether there was no file. */
-  areNew = true;
   /** The usage plans of the template, by their ids. */
   readonly plans = new Map<string, UsagePlan>();
-  readonly #file: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #saving: Promise<unknown> = Promise.resolve();
+  /** The plans whose demo key was issued, also if it was deleted since. */
+  readonly issuedDemoKeys = new Set<string>();
+  readonly #client: DynamoDBDocumentClient | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #templateKeyIds = new Set<string>();
-  readonly #planOfKey = new Map<string, string>();
   readonly #usage = new Map<string, number>();
+  #unsavedUsage = new Set<string>();
 
-  private constructor(file?: string) {
-    this.#file = file;
+  /** @param client of the engine that stores the records; in memory only without one */
+  constructor(client?: DynamoDBDocumentClient) {
+    this.#client = client;
   }
 
-  /** Records in memory only. */
-  static inMemory(): GatewayRecords {
-    return new GatewayRecords();
-  }
-
-  /** The records in a data directory; in memory without one. @throws HostError if the directory cannot be used */
-  static open(dataDirectory: string | undefined): GatewayRecords {
-    if (dataDirectory === undefined) return GatewayRecords.inMemory();
-    const file = stateFile(makeDirectory(dataDirectory, ''));
-    const records = new GatewayRecords(file);
-    try {
-      if (existsSync(file)) records.#load(JSON.parse(readFileSync(file, 'utf8')));
-    } catch (error) {
-      throw unusable(dataDirectory, `its gateway.json is broken or of another version (${messageOf(error)})`);
+  /** Reads the stored records, and deletes the usage that is too old. */
+  async load(): Promise<void> {
+    if (!this.#client) return;
+    const oldest = isoDay(Date.now() - USAGE_DAYS * DAY_MS);
+    for await (const { Items = [] } of paginateScan({ client: this.#client }, { TableName })) {
+      for (const item of v.parse(v.array(itemSchema), Items)) {
+        if (item.kind === 'apiKey') this.putApiKey(item.content);
+        else if (item.kind === 'demoKey') this.issuedDemoKeys.add(item.id);
+        else if (item.id.slice(-oldest.length) >= oldest) this.#usage.set(item.id, item.content);
+        else await this.#delete('usage', item.id);
+      }
     }
-    return records;
-  }
-
-  /** Writes all changes so far, after writes in progress. @throws HostError if that fails */
-  save(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const saved = this.#saving.then(() => this.#write());
-    this.#saving = saved.catch(() => undefined);
-    return saved;
   }
 
   /** A new id of a key. */
@@ -127,22 +120,37 @@ export class GatewayRecords {
     return [...this.#keys.values()];
   }
 
-  /** Adds a key, or replaces the one with its id. Its value must be unique. */
+  /** Stores a key, or replaces the one with its id. Its value must be unique. Keys of the template are not stored. */
+  async saveApiKey(key: ApiKey): Promise<void> {
+    if (!this.#templateKeyIds.has(key.id)) await this.#put('apiKey', key.id, key);
+    this.putApiKey(key);
+  }
+
+  /** Deletes a key, stored or not. Its usage stays until it is too old. */
+  async removeApiKey(id: string): Promise<void> {
+    await this.#delete('apiKey', id);
+    this.deleteApiKey(id);
+  }
+
+  async saveIssuedDemoKey(planId: string): Promise<void> {
+    await this.#put('demoKey', planId);
+    this.issuedDemoKeys.add(planId);
+  }
+
+  /** Like {@link saveApiKey}, in memory only. */
   putApiKey(key: ApiKey): void {
     this.#keys.set(key.id, key);
   }
 
-  /** Adds a key of the template, which is not saved. */
+  /** Like {@link removeApiKey}, in memory only. */
+  deleteApiKey(id: string): void {
+    this.#keys.delete(id);
+  }
+
+  /** Adds a key of the template, which is not stored. */
   putApiKeyOfTemplate(key: ApiKey): void {
     this.#templateKeyIds.add(key.id);
     this.putApiKey(key);
-  }
-
-  /** Removes a key, its plan memberships and its usage. */
-  deleteApiKey(id: string): void {
-    this.#keys.delete(id);
-    this.#planOfKey.delete(id);
-    for (const name of this.#usage.keys()) if (name.split('/')[1] === id) this.#usage.delete(name);
   }
 
   get usagePlans(): UsagePlan[] {
@@ -153,17 +161,13 @@ export class GatewayRecords {
     this.plans.set(plan.id, plan);
   }
 
-  isOnPlan(planId: string, keyId: string): boolean {
-    return this.#planOfKey.get(keyId) === planId;
-  }
-
   keysOnPlan(planId: string): ApiKey[] {
-    return this.apiKeys.filter(({ id }) => this.isOnPlan(planId, id));
+    return this.apiKeys.filter((key) => key.planId === planId);
   }
 
-  /** At most one: all plans of the template are for its only stage. */
   plansOfKey(keyId: string): UsagePlan[] {
-    return this.usagePlans.filter(({ id }) => this.isOnPlan(id, keyId));
+    const planId = this.#keys.get(keyId)?.planId;
+    return this.usagePlans.filter(({ id }) => id === planId);
   }
 
   /** The plan that meters a key's requests to a stage. */
@@ -172,52 +176,30 @@ export class GatewayRecords {
     return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some(isForStage));
   }
 
-  putOnPlan(planId: string, keyId: string): void {
-    this.#planOfKey.set(keyId, planId);
-  }
-
-  /** Keeps the usage, so that leaving and rejoining a plan does not reset it. */
-  removeFromPlan(planId: string, keyId: string): void {
-    if (this.isOnPlan(planId, keyId)) this.#planOfKey.delete(keyId);
-  }
-
   /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
   requestsOn(date: string, planId: string, keyId: string): number {
     return this.#usage.get(`${planId}/${keyId}/${date}`) ?? 0;
   }
 
-  /** Counts a request. Saved about a second later. */
   countRequest(date: string, planId: string, keyId: string): void {
-    this.#usage.set(`${planId}/${keyId}/${date}`, this.requestsOn(date, planId, keyId) + 1);
-    this.#timer ??= setTimeout(() => void this.save().catch(reportUnsaved), SAVE_DELAY_MS).unref();
+    const id = `${planId}/${keyId}/${date}`;
+    this.#usage.set(id, this.requestsOn(date, planId, keyId) + 1);
+    this.#unsavedUsage.add(id);
   }
 
-  async #write(): Promise<void> {
-    if (this.#file === undefined) return;
-    const oldest = isoDay(Date.now() - USAGE_DAYS * DAY_MS);
-    const isOwn = (id: string): boolean => !this.#templateKeyIds.has(id);
-    const content: v.InferOutput<typeof contentSchema> = {
-      apiKeys: this.apiKeys.filter(({ id }) => isOwn(id)),
-      planOfKey: [...this.#planOfKey].filter(([id]) => isOwn(id)),
-      usage: [...this.#usage].filter(([name]) => name.slice(-oldest.length) >= oldest),
-      notes: [...this.notes],
-    };
-    try {
-      await writeFile(`${this.#file}.new`, JSON.stringify(content), { mode: 0o600 });
-      await rename(`${this.#file}.new`, this.#file);
-    } catch (error) {
-      throw unusable(dirname(this.#file), messageOf(error));
-    }
+  /** Stores the usage since the last time. A killed server loses it, but no count of the exact limits. */
+  async saveUsage(): Promise<void> {
+    if (!this.#client) return;
+    const ids = this.#unsavedUsage;
+    this.#unsavedUsage = new Set();
+    await writeItems(this.#client, TableName, ids, (id) => itemOf('usage', id, this.#usage.get(id)));
   }
 
-  #load(content: unknown): void {
-    const { apiKeys, planOfKey, usage, notes } = v.parse(contentSchema, content);
-    for (const key of apiKeys) this.putApiKey(key);
-    for (const [keyId, planId] of planOfKey) this.putOnPlan(planId, keyId);
-    for (const [name, requests] of usage) this.#usage.set(name, requests);
-    for (const [name, note] of notes) this.notes.set(name, note);
-    this.areNew = false;
+  async #put(kind: Kind, id: string, content?: unknown): Promise<void> {
+    await this.#client?.send(new PutCommand({ TableName, Item: itemOf(kind, id, content) }));
+  }
+
+  async #delete(kind: Kind, id: string): Promise<void> {
+    await this.#client?.send(new DeleteCommand({ TableName, Key: { kind, id } }));
   }
 }
-
-const reportUnsaved = (error: unknown): void => writeNotice(`The usage of API keys is not saved: ${messageOf(error)}`);

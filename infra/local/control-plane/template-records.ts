@@ -44,6 +44,7 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
   }
   for (const planKey of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
     const plan = stack.find('AWS::ApiGateway::UsagePlan', planKey.text('UsagePlanId'));
-    records.putOnPlan(plan.ref, stack.find('AWS::ApiGateway::ApiKey', planKey.text('KeyId')).ref);
+    const key = records.apiKey(stack.find('AWS::ApiGateway::ApiKey', planKey.text('KeyId')).ref);
+    if (key) records.putApiKey({ ...key, planId: plan.ref });
   }
 }

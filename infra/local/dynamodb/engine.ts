@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../shared/log.ts';
 import { compileCache } from '../compile-cache.ts';
-import { makeDirectory, openDataDirectory, stateFile, unusable } from '../data-directory.ts';
+import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
 
@@ -26,9 +25,10 @@ export interface Engine {
  */
 export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
   if (directory !== undefined) openDataDirectory(directory);
+  const store = directory === undefined ? undefined : makeDirectory(directory, 'dynamodb');
   const settings: DynaliteSettings = {
-    directory: directory === undefined ? undefined : makeDirectory(directory, 'dynamodb'),
-    mustExist: directory !== undefined && existsSync(stateFile(directory)),
+    directory: store,
+    mustExist: store !== undefined && hasStore(store),
     callPath: `/${randomBytes(32).toString('hex')}/`,
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {

@@ -72,8 +72,7 @@ async function syncLater(): Promise<void> {
 test('A command that needs a sync to find its key names what that has opened', async () => {
   await issueChanged({ unappliedSince: NOW - MINUTE_MS });
   const subject = records.apiKey('subject') ?? anApiKey();
-  for (const key of [{ ...subject, enabled: false }, anApiKey({ id: 'new' })]) records.putApiKey(key);
-  records.putOnPlan('free', 'new');
+  for (const key of [{ ...subject, enabled: false }, anApiKey({ id: 'new', planId: 'free' })]) records.putApiKey(key);
 
   await commands['move to Pro'](target, 'new');
   expect(messages).toEqual([expect.stringContaining('keys suspend subject')]);
@@ -172,11 +171,8 @@ const put = (differences: object) => () => {
   const key = records.apiKey('subject');
   if (key) records.putApiKey({ ...key, ...differences });
 };
-const takeOff = () => records.removeFromPlan('free', 'subject');
-const putOnBusiness = () => {
-  takeOff();
-  records.putOnPlan('business', 'subject');
-};
+const takeOff = put({ planId: undefined });
+const putOnBusiness = put({ planId: 'business' });
 
 describe('What an admin has just done in the AWS console', () => {
   test.each<[string, Start, () => void, object]>([
@@ -219,8 +215,7 @@ describe('What an admin has just done in the AWS console', () => {
   test('to a key that came back with an older copy is taken over where it is moved', async () => {
     const record = aKey({ keyId: undefined, unappliedSince: UNREAD });
     await target.keyTable.add(record);
-    records.putApiKey(anApiKey({ id: 'subject', name: 'renamed', value: record.recordId }));
-    records.putOnPlan('business', 'subject');
+    records.putApiKey(anApiKey({ id: 'subject', name: 'renamed', value: record.recordId, planId: 'business' }));
 
     expect(await commands['move to Pro'](target, NAME)).toMatchObject({ id: 'subject', name: 'renamed', plan: 'pro' });
   });

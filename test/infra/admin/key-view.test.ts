@@ -82,9 +82,10 @@ describe('A key is found', () => {
   });
 
   test('as soon as it was made in the AWS console, and gets its record', async () => {
-    world.records.putApiKey(anApiKey({ id: 'by-hand', name: 'by hand', value: 'a-value-of-twenty-characters' }));
+    const key = anApiKey({ id: 'by-hand', name: 'by hand', value: 'a-value-of-twenty-characters' });
+    world.records.putApiKey(key);
     await expect(findKey(target, 'by-hand')).rejects.toThrow('The key by-hand is on no usage plan of this service.');
-    world.records.putOnPlan('free', 'by-hand');
+    world.records.putApiKey({ ...key, planId: 'free' });
 
     expect(await findKey(target, 'by-hand')).toMatchObject({ keyId: 'by-hand', plan: 'free' });
   });

@@ -87,8 +87,7 @@ test.each([
   ['add', 'extended'],
   ['end', 'revoked alone'],
 ] as const)('%s changes nothing of a key from the AWS console, and says what to do instead', async (name, what) => {
-  world.records.putApiKey(anApiKey({ id: 'by-hand', value: 'a-value-of-twenty-characters' }));
-  world.records.putOnPlan('free', 'by-hand');
+  world.records.putApiKey(anApiKey({ id: 'by-hand', value: 'a-value-of-twenty-characters', planId: 'free' }));
   await syncKeys(target);
   const before = { keys: await world.keys(), apiKeys: world.records.apiKeys };
 

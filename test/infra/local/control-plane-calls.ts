@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { type ControlPlane, createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
 import type { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { close, listen } from '../../support/listening.ts';
 
@@ -28,14 +29,15 @@ export class ControlPlaneServer {
   readonly #server: Server;
   #port = 0;
 
-  private constructor(controlPlane: ControlPlane) {
+  private constructor({ fetch }: Hono) {
+    const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
     this.#server = createServer((message, response) => {
       this.arrivals.push(performance.now());
       const fault = this.faults(this.arrivals.length);
       if (fault) {
         const { status, type, message: reason } = failures[fault];
         response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: reason }));
-      } else void passOn(controlPlane, message, response);
+      } else void listener(message, response);
     });
   }
 
@@ -53,15 +55,4 @@ export class ControlPlaneServer {
     this.#server.closeAllConnections();
     await close(this.#server);
   }
-}
-
-async function passOn(controlPlane: ControlPlane, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { method = '', url = '', headers } = message;
-  const { authorization } = headers;
-  const {
-    status,
-    headers: fields,
-    body,
-  } = await controlPlane({ method, path: url, authorization, body: await text(message) });
-  response.writeHead(status, fields).end(body);
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type ControlPlaneCall, createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import type { Hono } from 'hono';
+import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { signature } from './control-plane-calls.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
@@ -12,26 +13,28 @@ const tagsPath = (resource: string) => `/tags/${encodeURIComponent(arnOf(resourc
 
 /** Have the key k1 on the plan `plan`, and another plan of the stage. */
 let records: GatewayRecords;
-/** How often the control plane has reported a change. */
+let controlPlane: Hono;
+/** How often it has reported a change. */
 let changes: number;
 
 beforeEach(() => {
   changes = 0;
-  records = GatewayRecords.inMemory();
-  records.putApiKey(anApiKey({ name: 'acme', value: VALUE, tags: { a: '1' } }));
+  records = new GatewayRecords();
+  records.putApiKey(anApiKey({ name: 'acme', value: VALUE, tags: { a: '1' }, planId: 'plan' }));
   records.putUsagePlan(aUsagePlan({ throttle, quota: { limit: 2 }, tags: { a: '1' } }));
   records.putUsagePlan(aUsagePlan({ id: 'other' }));
-  records.putOnPlan('plan', 'k1');
+  controlPlane = createControlPlane(records, () => (changes += 1));
 });
 
 /** Makes a signed call such as `GET /apikeys`. @returns its response, with the body parsed and the type of an error */
-async function send(route: string, body?: object, differences: Partial<ControlPlaneCall> = {}) {
+async function send(route: string, body?: object, differences: RequestInit = {}) {
   const [method = '', path = ''] = route.split(' ');
-  const content = body === undefined ? '' : JSON.stringify(body);
-  const call = { method, path, authorization: signature, body: content, ...differences };
-  const response = await createControlPlane(records, () => (changes += 1))(call);
-  const parsed: unknown = response.body === '' ? undefined : JSON.parse(response.body);
-  return { status: response.status, error: response.headers['x-amzn-ErrorType'], body: parsed };
+  const content = body ? JSON.stringify(body) : null;
+  const call = { method, headers: { Authorization: signature }, body: content, ...differences };
+  const response = await controlPlane.request(path, call);
+  const text = await response.text();
+  const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+  return { status: response.status, error: response.headers.get('x-amzn-ErrorType'), body: parsed };
 }
 
 /** What no call that is refused changes. */
@@ -53,6 +56,7 @@ describe('a call that is refused', () => {
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([
     [404, /not support POST \/usageplans\. .* POST \/apikeys, .*DELETE /, 'POST /usageplans', { name: 'x' }],
     [404, /API Key identifier/, 'GET /apikeys/none'],
+    [400, /^\/apikeys\/%zz is not a valid path of a URL$/, 'GET /apikeys/%zz'],
     [400, /^value: /, 'POST /apikeys', { value: 'x'.repeat(19) }],
     [400, /^customerId: /, 'POST /apikeys', { customerId: 'c1' }],
     [409, /^API Key already exists$/, 'POST /apikeys', { value: VALUE }],
@@ -81,9 +85,14 @@ describe('a call that is refused', () => {
     expect(changes).toBe(0);
   });
 
-  test.each<[status: number, what: string, differences: Partial<ControlPlaneCall>, message: string]>([
-    [413, 'is too long', { body: undefined }, 'Request Too Long'],
-    [403, 'is not signed', { authorization: 'Bearer psk_x' }, 'Missing Authentication Token'],
+  test.each<[status: number, what: string, differences: RequestInit, message: string]>([
+    [
+      413,
+      'is too long',
+      { headers: { Authorization: signature, 'Content-Length': `${1024 ** 2 + 1}` } },
+      'Request Too Long',
+    ],
+    [403, 'is not signed', { headers: { Authorization: 'Bearer psk_x' } }, 'Missing Authentication Token'],
     [400, 'has no JSON', { body: '{"name":' }, 'Invalid JSON'],
   ])('%d: it %s', async (status, _, differences, message) => {
     const response = await send('POST /apikeys', undefined, differences);

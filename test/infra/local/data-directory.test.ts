@@ -29,16 +29,16 @@ async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) 
 }
 
 test.each([
-  ['no mark', undefined],
-  ['the mark of the version before this', '2\n'],
-])('A data directory with data and %s is refused', (name, mark) => {
+  ['no mark', undefined, 'unknown'],
+  ['the mark of the version before this', '5\n', '5'],
+])('A data directory with data and %s is refused, with how to keep what it has', (name, mark, format) => {
   const directory = path.join(root, name);
   mkdirSync(path.join(directory, 'dynamodb'), { recursive: true });
   if (mark !== undefined) writeFileSync(path.join(directory, 'format'), mark);
+  const message = `^The data directory ${directory} has the format ${format} of another [^\n]+ this one has 6\\. [^\n]+$`;
 
-  expect(() => openDataDirectory(directory)).toThrow(
-    `The data directory ${directory} was written by another version of the service. Delete it, or choose another with --data.`,
-  );
+  expect(() => openDataDirectory(directory)).toThrow(new RegExp(message));
+  expect(() => openDataDirectory(directory)).toThrow(/npm run admin -- inventory export FILE, .*API keys .*cannot be/);
 });
 
 test.each([
@@ -130,7 +130,6 @@ describe('the tables in a data directory', () => {
     const directory = path.join(root, name);
     await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock]));
     damage(path.join(directory, 'dynamodb'));
-    writeFileSync(path.join(directory, 'gateway.json'), '{}');
 
     await expect(startEmbeddedEngine(directory)).rejects.toMatchObject({
       name: 'HostError',

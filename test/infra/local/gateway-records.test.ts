@@ -1,91 +1,103 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
+import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { applyTemplate } from '../../../infra/local/control-plane/template-records.ts';
-import { HostError } from '../../../infra/local/host-error.ts';
+import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { signature } from './control-plane-calls.ts';
 
-const DATE = '2026-11-21';
+const database = new EmbeddedDatabase();
+const key = anApiKey({ name: '', description: 'for tests', tags: { a: '' }, planId: 'plan' });
 
-const parent = temporaryDirectory();
-let directories = 0;
+/** The records of the next start. */
+async function started(): Promise<GatewayRecords> {
+  const records = new GatewayRecords(database.client);
+  await records.load();
+  return records;
+}
 
-describe('records in a data directory', () => {
-  let directory: string;
-  let file: string;
-  let records: GatewayRecords;
+test('A change that cannot be stored is 500, and changes nothing', async () => {
+  const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  // There is no table yet.
+  const records = new GatewayRecords(database.client);
+  records.putApiKey(key);
+  records.putUsagePlan(aUsagePlan({ id: 'other' }));
+  const controlPlane = createControlPlane(records, () => errors.mockRestore());
+  const headers = { Authorization: signature };
+  const responses = [
+    await controlPlane.request('/apikeys', { method: 'POST', headers }),
+    await controlPlane.request('/apikeys/k1', { method: 'DELETE', headers }),
+  ];
 
-  beforeEach(() => {
-    directory = path.join(parent, String(directories++));
-    file = path.join(directory, 'gateway.json');
-    records = GatewayRecords.open(directory);
-  });
-
-  const key = anApiKey({ name: 'acme', description: 'for tests', tags: { a: '' } });
-  test('are all there again, but the usage plans, which the template has', async () => {
-    records.putApiKey(key);
-    records.putUsagePlan(aUsagePlan());
-    records.putOnPlan('plan', 'k1');
-    for (let count = 0; count < 2; count++) records.countRequest(DATE, 'plan', 'k1');
-    records.notes.set('a/b', 'noted');
-    await records.save();
-    const again = GatewayRecords.open(directory);
-    again.putUsagePlan(aUsagePlan());
-
-    expect(again.apiKeys).toEqual([key]);
-    expect(again.keysOnPlan('plan')).toEqual([key]);
-    expect(again.requestsOn(DATE, 'plan', 'k1')).toBe(2);
-    expect(again.notes.get('a/b')).toBe('noted');
-    expect([records.areNew, again.areNew]).toEqual([true, false]);
-  });
-
-  test('stay as they were where they cannot be written', async () => {
-    await records.save();
-    mkdirSync(`${file}.new`);
-    records.putApiKey(key);
-    await expect(records.save()).rejects.toThrow(HostError);
-    await expect(records.save()).rejects.toThrow(/EISDIR/);
-    expect(GatewayRecords.open(directory).apiKeys).toEqual([]);
-    rmSync(`${file}.new`, { recursive: true });
-  });
-
-  test('of another version are refused in one line', () => {
-    writeFileSync(file, '{"apiKeys":[{"id":"k1"}]}');
-
-    expect(() => GatewayRecords.open(directory)).toThrow(HostError);
-    expect(() => GatewayRecords.open(directory)).toThrow(/^The data directory .* broken or of another version [^\n]+$/);
-  });
+  expect(responses.map(({ status }) => status)).toEqual([500, 500]);
+  expect(records.apiKeys).toEqual([key]);
+  expect(errors).toHaveBeenCalledTimes(2);
+  errors.mockRestore();
 });
 
-test('The records of a template are gone with it; what admins have put on its plans stays', async () => {
-  const Resources = {
-    Plan: {
-      Type: 'AWS::ApiGateway::UsagePlan',
-      Properties: { UsagePlanName: 'staging Free', ApiStages: [], Quota: { Limit: 20, Period: 'DAY' } },
-    },
-    Key: { Type: 'AWS::ApiGateway::ApiKey', Properties: { Value: 'of-the-template', Enabled: true } },
-    PlanKey: {
-      Type: 'AWS::ApiGateway::UsagePlanKey',
-      Properties: { KeyId: { Ref: 'Key' }, KeyType: 'API_KEY', UsagePlanId: { Ref: 'Plan' } },
-    },
-  };
-  const stack = new ServedStack('test', { Resources });
-  const directory = path.join(parent, 'applied');
-  const records = GatewayRecords.open(directory);
-  applyTemplate(records, stack);
-  records.putApiKey(anApiKey());
-  records.putOnPlan('Plan', 'k1');
-  await records.save();
-  const again = GatewayRecords.open(directory);
+describe('stored records', () => {
+  beforeEach(() => createTables(database.client, [gatewayTable]));
 
-  expect([again.apiKeys, again.usagePlans]).toMatchObject([[{ id: 'k1' }], []]);
-  applyTemplate(again, stack);
-  expect(again.keysOnPlan('Plan')).toMatchObject([
-    { id: 'k1' },
-    { id: 'Key', value: 'of-the-template', enabled: true },
-  ]);
-  expect(again.usagePlans).toMatchObject([{ id: 'Plan', quota: { limit: 20 } }]);
+  test('are there again after a start: keys with their plan, and the usage of 90 days', async () => {
+    const [today, old] = [isoDay(Date.now()), isoDay(Date.now() - 91 * DAY_MS)];
+    const records = await started();
+    await records.saveApiKey(key);
+    await records.saveApiKey(anApiKey({ id: 'deleted' }));
+    await records.removeApiKey('deleted');
+    for (const date of [today, today, old]) records.countRequest(date, 'plan', 'k1');
+    await records.saveUsage();
+    await started();
+    const last = await started();
+
+    expect(last.apiKeys).toEqual([key]);
+    expect([today, old].map((date) => last.requestsOn(date, 'plan', 'k1'))).toEqual([2, 0]);
+  });
+
+  test('have both of two concurrent changes of a key', async () => {
+    const records = await started();
+    await records.saveApiKey(key);
+    const controlPlane = createControlPlane(records, () => undefined);
+    const change = (path: string, value: string) =>
+      controlPlane.request('/apikeys/k1', {
+        method: 'PATCH',
+        headers: { Authorization: signature },
+        body: JSON.stringify({ patchOperations: [{ op: 'replace', path, value }] }),
+      });
+    await Promise.all([change('/name', 'renamed'), change('/enabled', 'false')]);
+    const changed = { ...key, name: 'renamed', enabled: false };
+
+    expect([records.apiKey('k1'), (await started()).apiKey('k1')]).toEqual([changed, changed]);
+  });
+
+  test('of a template are none: they are gone with it, and what admins have put on its plans stays', async () => {
+    const Resources = {
+      Plan: {
+        Type: 'AWS::ApiGateway::UsagePlan',
+        Properties: { UsagePlanName: 'staging Free', ApiStages: [], Quota: { Limit: 20, Period: 'DAY' } },
+      },
+      Key: { Type: 'AWS::ApiGateway::ApiKey', Properties: { Value: 'of-the-template', Enabled: true } },
+      PlanKey: {
+        Type: 'AWS::ApiGateway::UsagePlanKey',
+        Properties: { KeyId: { Ref: 'Key' }, KeyType: 'API_KEY', UsagePlanId: { Ref: 'Plan' } },
+      },
+    };
+    const stack = new ServedStack('test', { Resources });
+    const records = await started();
+    applyTemplate(records, stack);
+    const ofTemplate = records.apiKey('Key') ?? key;
+    await records.saveApiKey({ ...ofTemplate, enabled: false });
+    await records.saveApiKey(anApiKey({ planId: 'Plan' }));
+    const again = await started();
+
+    expect([again.apiKeys, again.usagePlans]).toMatchObject([[{ id: 'k1' }], []]);
+    applyTemplate(again, stack);
+    expect(again.keysOnPlan('Plan')).toMatchObject([
+      { id: 'k1' },
+      { id: 'Key', value: 'of-the-template', enabled: true },
+    ]);
+    expect(again.usagePlans).toMatchObject([{ id: 'Plan', quota: { limit: 20 } }]);
+  });
 });

@@ -8,14 +8,14 @@ const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(millisecond
 
 describe('the sync of keys', () => {
   const log = jest.fn();
-  const sync = { invoke: jest.fn<(event: string) => Promise<string>>() };
+  const sync = jest.fn<() => Promise<string>>();
   let schedule: SyncSchedule;
 
   beforeEach(() => {
     jest.useFakeTimers();
     jest.resetAllMocks();
-    sync.invoke.mockResolvedValue('null');
-    schedule = scheduleSync({ sync, intervalMs: INTERVAL_MS, waitMs: WAIT_MS, log });
+    sync.mockResolvedValue('null');
+    schedule = scheduleSync(sync, { intervalMs: INTERVAL_MS, waitMs: WAIT_MS }, log);
   });
 
   afterEach(() => {
@@ -25,29 +25,29 @@ describe('the sync of keys', () => {
 
   test('runs once an interval', async () => {
     await pass(INTERVAL_MS);
-    expect(sync.invoke).not.toHaveBeenCalled();
+    expect(sync).not.toHaveBeenCalled();
     await pass(WAIT_MS + 3 * INTERVAL_MS);
 
-    expect(sync.invoke.mock.calls).toEqual(Array.from({ length: 4 }, () => ['{"Records":[]}']));
+    expect(sync).toHaveBeenCalledTimes(4);
   });
 
   test('runs one at a time, and once more for what changes meanwhile', async () => {
     const first = Promise.withResolvers<string>();
-    sync.invoke.mockReturnValueOnce(first.promise);
+    sync.mockReturnValueOnce(first.promise);
     schedule.runSoon();
     await pass(WAIT_MS);
     schedule.runSoon();
     schedule.runSoon();
     await pass(10 * WAIT_MS);
-    expect(sync.invoke).toHaveBeenCalledTimes(1);
+    expect(sync).toHaveBeenCalledTimes(1);
     first.resolve('null');
     await pass(0);
 
-    expect(sync.invoke).toHaveBeenCalledTimes(2);
+    expect(sync).toHaveBeenCalledTimes(2);
   });
 
   test('that fails is logged, and the next one runs', async () => {
-    sync.invoke.mockRejectedValue(new Error('no'));
+    sync.mockRejectedValue(new Error('no'));
     for (let count = 0; count < 2; count++) {
       schedule.runSoon();
       await pass(WAIT_MS);

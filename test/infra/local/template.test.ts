@@ -33,7 +33,7 @@ describe('a template', () => {
     const stack = load(template);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- none is called
     const functions = { get: () => ({}) } as unknown as Parameters<typeof loadRestApi>[1];
-    const read = () => [tablesOf(stack), loadRestApi(stack, functions, GatewayRecords.inMemory())];
+    const read = () => [tablesOf(stack), loadRestApi(stack, functions, new GatewayRecords())];
 
     expect(read).toThrow(HostError);
     expect(read).toThrow(message);

@@ -14,7 +14,7 @@ let clients: GatewayClients;
 let throttled: number;
 
 beforeEach(async () => {
-  server = await ControlPlaneServer.start(GatewayRecords.inMemory());
+  server = await ControlPlaneServer.start(new GatewayRecords());
   throttled = 0;
   const connection = { endpoint: server.endpoint, region: account.region, credentials: localCredentials };
   clients = gatewayClients({ ...connection, retryMode: 'standard' }, () => (throttled += 1));

@@ -78,9 +78,8 @@ export class KeyRegistry extends InProcessTarget {
 
   /** Makes an API key as in the console, or puts it anew, on a usage plan where one is given. @returns its id */
   putKey(differences: Partial<ApiKey> = {}, planId?: string): string {
-    const key = anApiKey({ id: this.records.newId(), name: 'acme', ...differences });
+    const key = anApiKey({ id: this.records.newId(), name: 'acme', planId, ...differences });
     this.records.putApiKey(key);
-    if (planId !== undefined) this.records.putOnPlan(planId, key.id);
     return key.id;
   }
 
@@ -93,10 +92,9 @@ export class KeyRegistry extends InProcessTarget {
     this.records.putApiKey({ ...key, ...differences, tags: Object.fromEntries(all) });
   }
 
-  /** Takes a key off its usage plans, and puts it on another. */
+  /** Takes a key off its usage plan, and puts it on another. */
   move(keyId: string, planId?: string): void {
-    for (const { id } of this.records.plansOfKey(keyId)) this.records.removeFromPlan(id, keyId);
-    if (planId !== undefined) this.records.putOnPlan(planId, keyId);
+    this.records.putApiKey({ ...(this.records.apiKey(keyId) ?? anApiKey()), planId });
   }
 
   /** A key from the console that is in the table, used and suspended for a time. @returns its record */

@@ -9,11 +9,10 @@ const MIDNIGHT = Date.UTC(2026, 10, 21);
 
 /** A usage plan with a key. @returns the result of requests at some times: the id of the key, or the error's type */
 function planWith(settings: Partial<UsagePlan>): (times: readonly number[]) => string[] {
-  const records = GatewayRecords.inMemory();
+  const records = new GatewayRecords();
   const meter = new UsageMeter(records, apiStage);
   records.putUsagePlan(aUsagePlan(settings));
-  records.putApiKey(anApiKey({ value: 'value-1' }));
-  records.putOnPlan('plan', 'k1');
+  records.putApiKey(anApiKey({ value: 'value-1', planId: 'plan' }));
   const outcomeAt = (time: number): string => {
     try {
       return meter.meter('value-1', time);
