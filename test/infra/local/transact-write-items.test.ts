@@ -68,7 +68,7 @@ describeOnEachEngine('A transaction', () => {
     });
   });
 
-  test('moves an item in the indexes of its table', async () => {
+  test('moves an item in the indexes of its table, if it is not canceled', async () => {
     const TableName = `indexed-${randomUUID()}`;
     const ofPet = tableResource(TableName, { petId: 'S', kind: 'S' });
     const Projection = { ProjectionType: 'KEYS_ONLY' } as const;
@@ -89,6 +89,11 @@ describeOnEachEngine('A transaction', () => {
 
     expect(await ofKind('cat')).toEqual([{ ...Key, kind: { S: 'cat' } }]);
     await put('dog');
+    const Put = { TableName, Item: { ...Key, kind: { S: 'bird' } } };
+    await send(request('once'));
+    await expect(send({ Put }, request('once'))).rejects.toMatchObject({ name: 'TransactionCanceledException' });
+
+    expect(await ofKind('bird')).toEqual([]);
     expect([await ofKind('cat'), await ofKind('dog')]).toEqual([[], [{ ...Key, kind: { S: 'dog' } }]]);
   });
 
