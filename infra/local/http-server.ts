@@ -11,7 +11,7 @@ import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
 import type { StreamedResponse } from './gateway/messages.ts';
 import type { RestApi } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
-import { isOwnName, refusalOf } from './private-access.ts';
+import { callerRefusal, isOwnName } from './private-access.ts';
 import { readRequest, requestTarget } from './read-request.ts';
 import type { CompletedRequest, Terminal } from './terminal.ts';
 
@@ -96,7 +96,7 @@ async function route(
   if (!isOwnName(host, listensAs)) {
     sendError(response, 'BAD_REQUEST', wrongName(message));
   } else if (isDatabase || isControlPlane || areOutputs) {
-    const refusal = refusalOf(message);
+    const refusal = callerRefusal(message);
     if (refusal !== undefined) sendAccessDenied(response, refusal);
     else if (isDatabase) await forwardToEngine(engineEndpoint, message, response);
     else if (isControlPlane) await controlPlane(message, response);

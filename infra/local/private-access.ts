@@ -13,7 +13,7 @@ export interface Caller {
  * Why a call to database, control plane or outputs is refused; undefined if it is allowed. They accept programs on
  * this machine and the host's own page.
  */
-export function refusalOf({ headers, socket }: Caller): string | undefined {
+export function callerRefusal({ headers, socket }: Caller): string | undefined {
   const remote = bareAddress(socket.remoteAddress ?? '');
   if (remote !== bareAddress(socket.localAddress ?? '') && !isLoopback(remote)) {
     return 'This server accepts such calls from its own machine only';

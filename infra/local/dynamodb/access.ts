@@ -1,19 +1,21 @@
 import * as v from 'valibot';
 import { arn } from '../../local-endpoint.ts';
+import { matchesPattern } from '../matches-pattern.ts';
 
-/** A statement of a role's policies: allowed actions and resources, both possibly with a final `*`. */
+/** A statement of a role's policies: allowed actions and resources, both possibly with `*`. */
 export interface Grant {
   readonly actions: readonly string[];
   readonly resources: readonly string[];
 }
 
 const table = v.object({ TableName: v.string() });
-/** The tables in a call's body. */
+/** The tables in a call's body, and the index that it reads. */
 const callSchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     TableName: v.optional(v.string()),
+    IndexName: v.optional(v.string()),
     RequestItems: v.optional(v.record(v.string(), v.unknown()), {}),
     TransactItems: v.optional(v.array(v.record(v.string(), table)), []),
   }),
@@ -25,26 +27,25 @@ const callSchema = v.pipe(
  * @param operation such as `UpdateItem`
  * @param body of the call, JSON text
  */
-export function refusalOf(grants: readonly Grant[], operation: string, body: string): string | undefined {
+export function iamDenial(grants: readonly Grant[], operation: string, body: string): string | undefined {
   const call = v.safeParse(callSchema, body);
   // The engine itself rejects invalid calls.
   if (!call.success) return undefined;
-  const { TableName = '*', RequestItems, TransactItems } = call.output;
+  const { TableName = '*', IndexName, RequestItems, TransactItems } = call.output;
   const tables = Object.keys(RequestItems);
   const writes = TransactItems.flatMap((item) =>
     Object.entries(item).map(([kind, { TableName: written }]) => ({ action: `${kind}Item`, on: written })),
   );
-  const reads = (tables.length > 0 ? tables : [TableName]).map((on) => ({ action: operation, on }));
-  const wanted = (writes.length > 0 ? writes : reads).map(({ action, on }) => ({
-    action: `dynamodb:${action}`,
-    resource: arn('dynamodb', `table/${on}`),
+  const on = IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`;
+  const reads = (tables.length > 0 ? tables : [on]).map((each) => ({ action: operation, on: each }));
+  const wanted = (writes.length > 0 ? writes : reads).map((each) => ({
+    action: `dynamodb:${each.action}`,
+    resource: arn('dynamodb', `table/${each.on}`),
   }));
   const refused = wanted.find(({ action, resource }) => !grants.some((grant) => allows(grant, action, resource)));
   return refused && `The role of the function is not authorized to perform: ${refused.action} on ${refused.resource}`;
 }
 
 const allows = ({ actions, resources }: Grant, action: string, resource: string): boolean =>
-  actions.some((pattern) => matches(pattern, action)) && resources.some((pattern) => matches(pattern, resource));
-
-const matches = (pattern: string, value: string): boolean =>
-  pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : pattern === value;
+  actions.some((pattern) => matchesPattern(pattern, action)) &&
+  resources.some((pattern) => matchesPattern(pattern, resource));

@@ -27,24 +27,36 @@ declare module 'dynalite/db/index.js' {
   /** Runs while it holds a lock. The result of `releaseAfter` frees it, and calls `done`. */
   export type LockHolder = (releaseAfter: <Call>(done: Call) => Call) => void;
 
+  export type BatchWrite =
+    | { readonly type: 'put'; readonly key: string; readonly value: Item }
+    | { readonly type: 'del'; readonly key: string };
+
   export interface ItemStore {
     get(key: string, done: Done<Item | undefined>): void;
     put(key: string, value: Item, done: Done): void;
     lock(key: string, run: LockHolder): void;
   }
 
-  /** The parts of the store for operations on tables without indexes. */
+  /** The parts of the store for operations; `getIndexDb` only on tables with indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Done<object>): void;
     getItemDb(table: string): ItemStore;
+    getIndexDb?(
+      kind: string,
+      table: string,
+      index: string,
+    ): {
+      put: ItemStore['put'];
+      del(key: string, done: Done): void;
+    };
   }
 
   /** dynalite's store, on disk or in memory. */
   export interface Store extends OperationStore {
     readonly db: {
       open(options: object): Promise<void>;
-      batch(writes: readonly { type: 'put'; key: string; value: Item }[]): Promise<void>;
+      batch(writes: readonly BatchWrite[]): Promise<void>;
       del(key: string): Promise<void>;
       iterator(options: object): AsyncIterable<[key: string, value: Item]>;
       keys(options: object): { close(): Promise<void> };
@@ -78,7 +90,7 @@ declare module 'dynalite/db/*Parser.js' {
 }
 
 declare module 'dynalite/validations/index.js' {
-  import type { Store, WriteData } from 'dynalite/db/index.js';
+  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
 
   /** They throw an ApiError; the last returns an error text. Each adds its results to `data`. */
   const validations: {
@@ -95,7 +107,7 @@ declare module 'dynalite/validations/*Item.js' {
 }
 
 declare module 'dynalite/actions/*Item.js' {
-  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
+  import type { Store, WriteData } from 'dynalite/db/index.js';
 
   type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } };
   type Done = (error: Error | null, result: Result) => void;

@@ -10,7 +10,7 @@ import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
 import { messageOf } from '../../../shared/log.ts';
-import { type Grant, refusalOf } from './access.ts';
+import { type Grant, iamDenial } from './access.ts';
 import { cacheParsed } from './cache-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';
 
@@ -50,8 +50,8 @@ export async function createEngineServer({
   const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
     const { method, url, headers } = request;
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
-    const refusal = grants === everything ? undefined : refusalOf(grants, operation, body.toString());
-    if (refusal !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: refusal });
+    const denial = grants === everything ? undefined : iamDenial(grants, operation, body.toString());
+    if (denial !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: denial });
     if (operation === 'TransactWriteItems') {
       return void respond(response, () => transact(JSON.parse(body.toString())));
     }
@@ -82,7 +82,7 @@ function patchedDynalite(directory: string | undefined): { server: Server; store
     types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD', 'NONE'] };
   }
   db.checkConditional = (data, existing) => {
-    shareEqual(Object.values(data.ExpressionAttributeValues ?? {}), Object.values(existing ?? {}));
+    reuseEqualMembers(Object.values(data.ExpressionAttributeValues ?? {}), Object.values(existing ?? {}));
     const failure = checkConditional(data, existing);
     if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
@@ -118,10 +118,12 @@ async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
   }
 }
 
-/** dynalite's conditions compare maps and lists by identity. */
-function shareEqual(values: readonly object[], attributes: readonly unknown[]): void {
-  for (const value of values) {
-    if (!('M' in value || 'L' in value)) continue;
+/**
+ * Gives each map or list among the values of a condition the members of an equal attribute: dynalite's conditions
+ * compare maps and lists by identity, so that an equal one would differ.
+ */
+function reuseEqualMembers(values: readonly object[], attributes: readonly unknown[]): void {
+  for (const value of values.filter((each) => 'M' in each || 'L' in each)) {
     Object.assign(
       value,
       attributes.find((attribute) => isDeepStrictEqual(attribute, value)),

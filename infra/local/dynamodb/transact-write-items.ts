@@ -1,7 +1,14 @@
 import { promisify } from 'node:util';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
-import db, { type ApiError, type Item, type ItemStore, type Store, type WriteData } from 'dynalite/db/index.js';
+import db, {
+  type ApiError,
+  type BatchWrite,
+  type Item,
+  type ItemStore,
+  type Store,
+  type WriteData,
+} from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
@@ -12,6 +19,8 @@ interface Action {
   readonly data: WriteData;
   readonly write: typeof putItem;
 }
+
+type IndexStore = ReturnType<NonNullable<Store['getIndexDb']>>;
 
 type RunAlone = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
@@ -90,26 +99,32 @@ async function writeAll(actions: readonly Action[], store: Store): Promise<objec
   return { ConsumedCapacity };
 }
 
-/**
- * The store for the operations of a transaction: they read stored items, and their writes are buffered. Puts
- * and updates delete nothing, and no table has an index.
- */
+/** The store for the operations of a transaction: they read stored items, and their writes are buffered. */
 function stage(store: Store) {
   const keys: string[] = [];
-  const writes: { type: 'put'; key: string; value: Item }[] = [];
+  const writes: BatchWrite[] = [];
+  // The prefixes are those of dynalite's own keys.
+  const bufferOf = (prefix: string): IndexStore => ({
+    put: (key, value, done) => {
+      writes.push({ type: 'put', key: `${prefix}~${key}`, value });
+      done(null, undefined);
+    },
+    del: (key, done) => {
+      writes.push({ type: 'del', key: `${prefix}~${key}` });
+      done(null, undefined);
+    },
+  });
   const getItemDb = (table: string): ItemStore => ({
     ...store.getItemDb(table),
+    ...bufferOf(`item-${table}`),
     lock: (key, run) => {
       keys.push(`${table}~${key}`);
       run((done) => done);
     },
-    put: (key, value, done) => {
-      // The prefix is that of dynalite's own keys.
-      writes.push({ type: 'put', key: `item-${table}~${key}`, value });
-      done(null, undefined);
-    },
   });
-  return { keys, writes, store: { ...store, getItemDb } };
+  const getIndexDb = (kind: string, table: string, index: string): IndexStore =>
+    bufferOf(`index-${kind.toLowerCase()}~${table}~${index}`);
+  return { keys, writes, store: { ...store, getItemDb, getIndexDb } };
 }
 
 /** @throws an error of the engine itself */

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { writeNotice } from '../host-error.ts';
+import { matchesPattern } from '../matches-pattern.ts';
 import { type ContextVariables, GatewayError } from './gateway-responses.ts';
 import { invokeWithin } from './integration.ts';
 import { reasonsOf } from './proxy-result.ts';
@@ -16,8 +17,8 @@ const resultSchema = v.object({
     Statement: v.strictTuple([
       v.object({
         Effect: v.picklist(['Allow', 'Deny']),
-        /** Prefixes of method ARNs, with a final `*`. */
-        Resource: v.pipe(v.string(), v.regex(/^[^*?]*\*$/)),
+        /** A pattern of method ARNs. */
+        Resource: v.string(),
       }),
     ]),
   }),
@@ -62,7 +63,7 @@ export async function callAuthorizer(
   };
   variables.set(context, 'authorizer');
   const [{ Effect, Resource }] = result.policyDocument.Statement;
-  if (Effect === 'Deny' || !methodArn.startsWith(Resource.slice(0, -1))) {
+  if (Effect === 'Deny' || !matchesPattern(Resource, methodArn)) {
     throw new GatewayError('ACCESS_DENIED', 'User is not authorized to access this resource');
   }
   return { context, usageIdentifierKey: result.usageIdentifierKey };

@@ -5,6 +5,7 @@ import type { GatewayHttpResponse, HeaderFields } from './messages.ts';
 /** The types of errors of the gateway itself. */
 export const gatewayErrorTypes = [
   'ACCESS_DENIED',
+  'API_CONFIGURATION_ERROR',
   'AUTHORIZER_CONFIGURATION_ERROR',
   'DEFAULT_5XX',
   'INTEGRATION_TIMEOUT',
@@ -51,13 +52,11 @@ export class ContextVariables {
   }
 }
 
-/** The value of a header; undefined, so omitted, if one of its variables is missing. */
-type HeaderValue = (variables: ContextVariables) => string | undefined;
-
 /** A gateway response of the API. */
 interface GatewayResponse {
   readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: HeaderValue])[];
+  /** Each value is a literal in quotes, or `context.` and a variable. */
+  readonly headers: HeaderFields;
   readonly template: string;
 }
 
@@ -74,8 +73,9 @@ export class GatewayResponses {
   render({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse {
     variables.set({ message, messageString: JSON.stringify(message), responseType: type }, 'error');
     const { status, headers, template } = this.#of(type);
-    const mapped = headers.flatMap(([header, valueOf]): HeaderFields => {
-      const value = valueOf(variables);
+    const mapped = headers.flatMap(([header, source]): HeaderFields => {
+      const value = source.startsWith("'") ? source.slice(1, -1) : variables.get(source.replace('context.', ''));
+      // A header is omitted if its variable is missing.
       return value === undefined ? [] : [[header, value]];
     });
     const body = Buffer.from(variables.substitute(template));
@@ -99,12 +99,9 @@ function gatewayResponse(resource: Resource): GatewayResponse {
 }
 
 /** A mapping such as `gatewayresponse.header.Retry-After`: `'1'` or `context.authorizer.retryAfter`. */
-function headerMapping(logicalId: string, target: string, source: string): readonly [string, HeaderValue] {
+function headerMapping(logicalId: string, target: string, source: string): HeaderFields[number] {
   const header = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
-  const literal = /^'([^']*)'$/.exec(source)?.[1];
-  const variable = /^context\.(.+)$/.exec(source)?.[1];
-  if (header !== undefined && literal !== undefined) return [header, () => literal];
-  if (header !== undefined && variable !== undefined) return [header, (variables) => variables.get(variable)];
+  if (header !== undefined && /^('[^']*'|context\..+)$/.test(source)) return [header, source];
   const problem = `${target} (got ${source}; a literal needs its own single quotes)`;
   throw new HostError(
     `Resource ${logicalId}: the local server does not support property ResponseParameters.${problem}`,

@@ -1,15 +1,20 @@
 import * as v from 'valibot';
+import { arn } from '../../local-endpoint.ts';
 import type { GatewayRecords } from '../control-plane/gateway-records.ts';
-import { HostError } from '../host-error.ts';
+import { HostError, writeNotice } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
+import { matchesPattern } from '../matches-pattern.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
-import { GatewayResponses } from './gateway-responses.ts';
+import { GatewayError, type GatewayErrorType, GatewayResponses } from './gateway-responses.ts';
 import type { GatewayHttpResponse } from './messages.ts';
-import { type Method, RestApi } from './rest-api.ts';
+import { type Method, type PermittedFunction, RestApi } from './rest-api.ts';
 import { type Route, Router } from './router.ts';
 import { UsageMeter } from './usage-meter.ts';
 
 type Functions = ReadonlyMap<string, LambdaFunction>;
+
+/** @param source the part of the source ARN after the API's id */
+type FunctionOf = (uri: string, source: string, errorType: GatewayErrorType) => PermittedFunction;
 
 const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
@@ -17,37 +22,39 @@ const responsesSchema = v.tuple([
 
 /** Builds the stack's only REST API, with its only stage. */
 export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
-  const stage = stack.only('AWS::ApiGateway::Stage');
-  const apiStage = { apiId: stack.only('AWS::ApiGateway::RestApi').ref, stage: stage.ref };
+  const { ref: stage } = stack.only('AWS::ApiGateway::Stage');
+  const { ref: apiId } = stack.only('AWS::ApiGateway::RestApi');
+  const functionOf = functionsFor(apiId, stack, functions);
   const methods = stack.resources('AWS::ApiGateway::Method');
   return new RestApi({
-    ...apiStage,
+    apiId,
+    stage,
     router: new Router(
-      methods.map((method): Route<Method> => ({
-        path: pathOf(method.text('ResourceId'), stack) || '/',
-        method: method.text('HttpMethod'),
-        target: methodOf(method, stack, functions),
-      })),
+      methods.map((resource): Route<Method> => {
+        const path = pathOf(resource.text('ResourceId'), stack) || '/';
+        const method = resource.text('HttpMethod');
+        // API Gateway names itself to Lambda by this ARN's last part.
+        const source = `${stage}/${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^{}]+\}/g, '*')}`;
+        return { path, method, target: methodOf(resource, source, stack, functionOf) };
+      }),
     ),
     responses: new GatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse')),
-    usageMeter: new UsageMeter(records, apiStage),
+    usageMeter: new UsageMeter(records, { apiId, stage }),
   });
 }
 
-function methodOf(method: Resource, stack: ServedStack, functions: Functions): Method {
+function methodOf(method: Resource, source: string, stack: ServedStack, functionOf: FunctionOf): Method {
   const resourceId = method.text('ResourceId');
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return { kind: 'fixed', resourceId, response: fixedResponse(method) };
   const authorizer = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
-  // With either, AWS would not invoke it for each request. Without a TTL it caches for five minutes.
-  authorizer.read('AuthorizerResultTtlInSeconds', v.literal(0));
-  authorizer.refuse('IdentitySource');
+  const authorizerUri = authorizer.text('AuthorizerUri');
   return {
     kind: 'proxy',
     resourceId,
-    authorizer: functionOf(authorizer, 'AuthorizerUri', functions),
+    authorizer: functionOf(authorizerUri, `authorizers/${authorizer.ref}`, 'AUTHORIZER_CONFIGURATION_ERROR'),
     apiKeyRequired: method.read('ApiKeyRequired', v.optional(v.boolean(), false)),
-    lambda: functionOf(method, 'Integration.Uri', functions),
+    lambda: functionOf(method.text('Integration.Uri'), source, 'API_CONFIGURATION_ERROR'),
     timeoutMs: method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000)),
     isStreamed: method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM',
   };
@@ -60,12 +67,29 @@ function pathOf(id: string, stack: ServedStack): string {
   return `${pathOf(resource.text('ParentId'), stack)}/${resource.text('PathPart')}`;
 }
 
-/** The function whose ARN is in the URI of an integration or an authorizer. */
-function functionOf(resource: Resource, property: string, functions: Functions): LambdaFunction {
-  const uri = resource.text(property);
-  const lambda = functions.get(/\/functions\/([^/]+)\//.exec(uri)?.[1] ?? '');
-  if (lambda) return lambda;
-  throw new HostError(`Resource ${resource.logicalId}: the local server has no function for ${uri}`);
+/** Finds the functions of an API by the URI of an integration or an authorizer, with the API's permission to invoke them. */
+function functionsFor(apiId: string, stack: ServedStack, functions: Functions): FunctionOf {
+  const permissions = stack
+    .resources('AWS::Lambda::Permission')
+    .filter((each) => each.text('Principal') === 'apigateway.amazonaws.com')
+    .map((each) => [each.text('FunctionName'), each.read('SourceArn', v.optional(v.string(), '*'))] as const);
+  return (uri, source, errorType) => {
+    const [, alias = ''] = /\/functions\/([^/]+)\//.exec(uri) ?? [];
+    const lambda = functions.get(alias);
+    if (!lambda) throw new HostError(`The local server has no function for ${uri}`);
+    const sourceArn = arn('execute-api', `${apiId}/${source}`);
+    const isPermitted = permissions.some(
+      ([name, pattern]) =>
+        [name, arn('lambda', `function:${name}`)].includes(alias) && matchesPattern(pattern, sourceArn),
+    );
+    if (isPermitted) return () => lambda;
+    return () => {
+      writeNotice(
+        `No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke ${lambda.name} for ${sourceArn}`,
+      );
+      throw new GatewayError(errorType, 'Internal server error');
+    };
+  };
 }
 
 /** The response of a MOCK integration, without a body and with literal headers only. */

@@ -8,13 +8,16 @@ import { requestContext, requestEvent } from './proxy-event.ts';
 import type { Router } from './router.ts';
 import type { UsageMeter } from './usage-meter.ts';
 
+/** The function of an integration or an authorizer. @throws GatewayError if API Gateway may not invoke it */
+export type PermittedFunction = () => LambdaFunction;
+
 /** A method with a function, as in the template. */
 interface ProxyMethod {
   readonly kind: 'proxy';
   readonly resourceId: string;
-  readonly authorizer: LambdaFunction;
+  readonly authorizer: PermittedFunction;
   readonly apiKeyRequired: boolean;
-  readonly lambda: LambdaFunction;
+  readonly lambda: PermittedFunction;
   readonly timeoutMs: number;
   readonly isStreamed: boolean;
 }
@@ -69,7 +72,7 @@ export class RestApi {
     const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const { context: authorizer, usageIdentifierKey } = await callAuthorizer(
-      method.authorizer,
+      method.authorizer(),
       event,
       methodArn,
       variables,
@@ -83,6 +86,6 @@ export class RestApi {
       isBase64Encoded: false,
     });
     const call = method.isStreamed ? integrateStreaming : integrate;
-    return call(method.lambda, proxyEvent, method.timeoutMs);
+    return call(method.lambda(), proxyEvent, method.timeoutMs);
   }
 }

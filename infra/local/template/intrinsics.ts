@@ -1,3 +1,5 @@
+import { HostError } from '../host-error.ts';
+
 /** Values of `Ref`, `Fn::GetAtt` and `Fn::ImportValue` in one stack. Undefined: unsupported by the local server. */
 export interface Names {
   ref(name: string): string | undefined;
@@ -6,17 +8,20 @@ export interface Names {
 }
 
 /**
- * Resolves the intrinsic functions in a template value. A symbol marks a function or a name that the
- * local server does not support: much of a template is never read.
+ * Resolves the intrinsic functions in a template value.
+ *
+ * @param place of the value, for the error
+ * @throws HostError for a function or a name that the local server does not support
  */
-export function resolveIntrinsics(value: unknown, names: Names): unknown {
-  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names));
+export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
+  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names, place));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, names)] as const);
+  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, names, place)] as const);
   const [name, argument] = entries[0] ?? [''];
   if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) return Object.fromEntries(entries);
-  const unknown = [argument].flat(2).find((part) => typeof part === 'symbol');
-  return unknown ?? call(name, argument, names) ?? Symbol(`${name} ${JSON.stringify(argument)}`);
+  const result = call(name, argument, names);
+  if (result !== undefined) return result;
+  throw new HostError(`${place}: the local server does not support ${name} ${JSON.stringify(argument)}`);
 }
 
 function call(name: string, argument: unknown, names: Names): unknown {

@@ -3,6 +3,7 @@ import { account, arn } from '../../local-endpoint.ts';
 import { exportNames, stages } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
+import { supportedProperties } from './supported-properties.ts';
 
 const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::AccountId': account.id,
@@ -38,7 +39,7 @@ export class ServedStack {
 
   /**
    * @param pageOrigin origin of the reference page, which another stack exports; by default one that no page can have
-   * @throws HostError for an unsupported resource that serves requests
+   * @throws HostError for an unsupported resource that serves requests, or an unsupported property of one
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
@@ -51,7 +52,7 @@ export class ServedStack {
       const { Type, Properties = {} } = Resources[id] ?? {};
       if (Type === 'AWS::ApiGateway::Stage') return String(Properties['StageName']);
       if (Type === 'AWS::Lambda::Alias') {
-        const lambda = resolveIntrinsics(Properties['FunctionName'], names);
+        const lambda = resolveIntrinsics(Properties['FunctionName'], names, `Resource ${id}`);
         return arn('lambda', `function:${String(lambda)}:${String(Properties['Name'])}`);
       }
       return Type?.startsWith('AWS::ApiGateway::') ? id : Type && `${name}-${id}`;
@@ -60,9 +61,11 @@ export class ServedStack {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
       if (!isKnown) throw new HostError(`Resource ${id}: the local server does not support the type ${Type}`);
-      return new Resource(id, Type, refOf(id) ?? id, resolveIntrinsics(Properties, names));
+      const resource = new Resource(id, Type, refOf(id) ?? id, Properties, names);
+      for (const [path, schema] of Object.entries(supportedProperties[Type] ?? {})) resource.read(path, schema);
+      return resource;
     });
-    const outputs = new Resource('Outputs', 'of the stack', '', resolveIntrinsics(Outputs, names));
+    const outputs = new Resource('Outputs', 'of the stack', '', Outputs, names);
     this.outputs = Object.fromEntries(Object.keys(Outputs).map((id) => [id, outputs.text(`${id}.Value`)]));
   }
 
@@ -101,12 +104,14 @@ export class Resource {
   /** The value of `Ref`. */
   readonly ref: string;
   readonly #properties: unknown;
+  readonly #names: Names;
 
-  constructor(logicalId: string, type: string, ref: string, properties: unknown) {
+  constructor(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
     this.logicalId = logicalId;
     this.type = type;
     this.ref = ref;
     this.#properties = properties;
+    this.#names = names;
   }
 
   /**
@@ -116,21 +121,14 @@ export class Resource {
    * @throws HostError naming it if it does not match the schema
    */
   read<Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> {
-    const result = v.safeParse(schema, path.split('.').reduce(memberOf, this.#properties));
+    const place = `Resource ${this.logicalId} (${this.type}), property ${path}`;
+    const value = path.split('.').reduce(memberOf, this.#properties);
+    const result = v.safeParse(schema, resolveIntrinsics(value, this.#names, place));
     if (result.success) return result.output;
     const [issue] = result.issues;
-    const { expected, received, input } = issue;
-    const place = [path, v.getDotPath(issue)].filter(Boolean).join('.');
-    const found = typeof input === 'symbol' ? `${input.description}, which it does not support` : received;
-    throw new HostError(
-      `Resource ${this.logicalId} (${this.type}): the local server requires property ${place} (expected ${expected}, got ${found})`,
-    );
-  }
-
-  /** @throws HostError if it has a property that would make the local server differ from AWS */
-  refuse(property: string): void {
-    if (memberOf(this.#properties, property) === undefined) return;
-    throw new HostError(`Resource ${this.logicalId} (${this.type}): the local server does not support ${property}`);
+    const { expected, received } = issue;
+    const member = [place, v.getDotPath(issue)].filter(Boolean).join('.');
+    throw new HostError(`${member}: the local server supports only ${expected}, got ${received}`);
   }
 
   text(path: string): string {

@@ -2,6 +2,7 @@ import {
   BatchGetItemCommand,
   DynamoDBClient,
   PutItemCommand,
+  QueryCommand,
   UpdateItemCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -25,6 +26,7 @@ beforeAll(async () => {
   const allowed = [
     { actions: ['dynamodb:UpdateItem'], resources: [arn('dynamodb', 'table/stock')] },
     { actions: ['dynamodb:Put*'], resources: ['*'] },
+    { actions: ['dynamodb:Query'], resources: [arn('dynamodb', 'table/stock')] },
   ];
   client = clientAt(engine.endpointFor('update', allowed));
 });
@@ -58,6 +60,11 @@ test.each<[string, () => Promise<unknown>, string]>([
     'another call',
     () => client.send(new BatchGetItemCommand({ RequestItems: { stock: { Keys: [Key] } } })),
     'BatchGetItem on table/stock',
+  ],
+  [
+    'an index',
+    () => client.send(new QueryCommand({ TableName: 'stock', IndexName: 'byOwner' })),
+    'Query on table/stock/index/byOwner',
   ],
   ['another table', () => client.send(new UpdateItemCommand(ofOther)), 'UpdateItem on table/requests'],
   [

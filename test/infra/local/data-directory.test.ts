@@ -139,9 +139,17 @@ describe('the tables in a data directory', () => {
     });
   });
 
-  test('are of another version where one has another key', async () => {
+  const { KeySchema } = stock;
+  const byPet = { IndexName: 'byPet', KeySchema, Projection: { ProjectionType: 'ALL' } } as const;
+
+  test.each([
+    ['another key', tableResource('stock', { storeId: 'S' })],
+    ['an index', { ...stock, GlobalSecondaryIndexes: [byPet] }],
+    ['an index of other items', { ...stock, GlobalSecondaryIndexes: [{ ...byPet, IndexName: 'other' }, byPet] }],
+  ])('are of another version where one has %s', async (_, other) => {
     const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
-      await createTables(client, [tableResource('stock', { storeId: 'S' })]);
+      await createTables(client, [other]);
+      await createTables(client, [other]);
       await createTables(client, [stock]);
     });
 

@@ -8,7 +8,7 @@ import { forwardToEngine } from '../../../infra/local/dynamodb/forward.ts';
 import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
 import { listen as listenOn, ownHost, urlHost } from '../../../infra/local/listening.ts';
-import { isOwnName, refusalOf } from '../../../infra/local/private-access.ts';
+import { isOwnName, callerRefusal } from '../../../infra/local/private-access.ts';
 import { readRequest } from '../../../infra/local/read-request.ts';
 import { Terminal } from '../../../infra/local/terminal.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -139,7 +139,7 @@ const call = (remoteAddress: string, headers: object = {}, localAddress = '127.0
 const own = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' } as const;
 const lan = '::ffff:192.168.1.5';
 
-test.each<[string, Parameters<typeof refusalOf>[0], boolean]>([
+test.each<[string, Parameters<typeof callerRefusal>[0], boolean]>([
   ['a program on this machine', call('127.0.0.1'), false],
   ['a page of its own', call('127.0.0.1', own), false],
   ['a program on this machine at an address that others reach', call(lan, {}, lan), false],
@@ -150,7 +150,7 @@ test.each<[string, Parameters<typeof refusalOf>[0], boolean]>([
   ['a page elsewhere', call('127.0.0.1', { origin: 'https://example.com' }), true],
   ['a page elsewhere that sends no origin', call('127.0.0.1', { 'sec-fetch-site': 'cross-site' }), true],
 ])('A call to the private part of the host by %s', (_, caller, isRefused) => {
-  expect(refusalOf(caller) !== undefined).toBe(isRefused);
+  expect(callerRefusal(caller) !== undefined).toBe(isRefused);
 });
 
 test.each([

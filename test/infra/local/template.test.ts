@@ -1,7 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
-import { tablesOf } from '../../../infra/local/dynamodb/tables.ts';
-import { loadRestApi } from '../../../infra/local/gateway/load-rest-api.ts';
 import { HostError } from '../../../infra/local/host-error.ts';
 import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
 import { type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
@@ -15,29 +12,43 @@ const METHOD = 'AWS::ApiGateway::Method';
 const readMethod = (method: Resource) => [method.text('HttpMethod'), method.text('ResourceId')];
 
 const AUTHORIZER = 'AWS::ApiGateway::Authorizer';
-const TABLE = 'AWS::DynamoDB::Table';
+
+const API = 'AWS::ApiGateway::RestApi';
+const STAGE = 'AWS::ApiGateway::Stage';
+const LAMBDA = 'AWS::Lambda::Function';
 
 describe('a template', () => {
-  test.each<[what: string, type: string, properties: Record<string, unknown>, message: string]>([
-    ['an authorizer that caches', AUTHORIZER, { AuthorizerResultTtlInSeconds: 300 }, 'AuthorizerResultTtlInSeconds'],
-    ['an authorizer that caches by default', AUTHORIZER, { AuthorizerResultTtlInSeconds: undefined }, 'Ttl'],
-    [
-      'an identity source',
-      AUTHORIZER,
-      { IdentitySource: 'method.request.header.A' },
-      'does not support IdentitySource',
-    ],
-    ['an index', TABLE, { LocalSecondaryIndexes: [] }, 'does not support LocalSecondaryIndexes'],
-  ])('with %s stops the local server, which would answer otherwise than AWS', (_, type, properties, message) => {
-    const template = service.with((editable) => Object.assign(resourceOf(editable, type)[1].Properties, properties));
-    const stack = load(template);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- none is called
-    const functions = { get: () => ({}) } as unknown as Parameters<typeof loadRestApi>[1];
-    const read = () => [tablesOf(stack), loadRestApi(stack, functions, new GatewayRecords())];
+  test.each<[property: string, type: string, value: unknown]>([
+    ['AuthorizerResultTtlInSeconds', AUTHORIZER, 300],
+    ['AuthorizerResultTtlInSeconds', AUTHORIZER, undefined],
+    ['IdentitySource', AUTHORIZER, 'method.request.header.A'],
+    ['AuthorizerCredentials', AUTHORIZER, 'arn:aws:iam::1:role/r'],
+    ['Type', AUTHORIZER, 'TOKEN'],
+    ['Policy', API, { Statement: [] }],
+    ['BinaryMediaTypes', API, ['image/png']],
+    ['MinimumCompressionSize', API, 0],
+    ['DisableExecuteApiEndpoint', API, true],
+    ['ApiKeySourceType', API, 'HEADER'],
+    ['CacheClusterEnabled', STAGE, true],
+    ['Variables', STAGE, { a: 'b' }],
+    ['MethodSettings.0.CachingEnabled', STAGE, [{ CachingEnabled: true }]],
+    ['MethodSettings.0.ThrottlingRateLimit', STAGE, [{ ThrottlingRateLimit: 0 }]],
+    ['MethodSettings.0.ThrottlingBurstLimit', STAGE, [{ ThrottlingBurstLimit: 0 }]],
+    ['Integration.Credentials', METHOD, { Credentials: 'arn:aws:iam::1:role/r' }],
+    ['Integration.RequestParameters', METHOD, { RequestParameters: {} }],
+    ['RoutingConfig', 'AWS::Lambda::Alias', {}],
+    ['ReservedConcurrentExecutions', LAMBDA, 0],
+  ])(
+    'with another %s of %s stops the local server, which would respond otherwise than AWS: %j',
+    (path, type, value) => {
+      const [name = ''] = path.split('.');
+      const template = service.with((editable) => (resourceOf(editable, type)[1].Properties[name] = value));
+      const read = () => load(template);
 
-    expect(read).toThrow(HostError);
-    expect(read).toThrow(message);
-  });
+      expect(read).toThrow(HostError);
+      expect(read).toThrow(`(${type}), property ${path}: the local server supports only `);
+    },
+  );
 
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     [
@@ -48,17 +59,17 @@ describe('a template', () => {
     [
       'no property that the host needs',
       (template) => delete resourceOf(template, METHOD)[1].Properties.HttpMethod,
-      /^Resource \w+ \(AWS::ApiGateway::Method\): .* property HttpMethod /,
+      /^Resource \w+ \(AWS::ApiGateway::Method\), property HttpMethod: .* only string, got undefined$/,
     ],
     [
       'a reference that leads nowhere',
       (template) => (resourceOf(template, METHOD)[1].Properties.ResourceId = { Ref: 'None' }),
-      /^Resource \w+ \(AWS::ApiGateway::Method\): .* property ResourceId .*Ref "None", which it does not support/,
+      /^Resource \w+ \(AWS::ApiGateway::Method\), property ResourceId: the local server does not support Ref "None"$/,
     ],
     [
       'an output that refers to nothing',
       (template) => (template.Outputs = { Url: { Value: { Ref: 'None' } } }),
-      /^Resource Outputs .* property Url.Value .*Ref "None", which/,
+      /^Resource Outputs .* property Url.Value: .* does not support Ref "None"$/,
     ],
   ])('with %s stops the local server', (_, change, message) => {
     const template = service.with(change);
@@ -87,13 +98,10 @@ test.each([
   [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
   [{ 'Fn::Select': [2, ['a', 'b']] }],
   [{ 'Fn::Sub': '${Other}' }],
-])('An intrinsic function that is not known stays unknown, and says what it is: %j', (value) => {
+])('An intrinsic function that is not known stops the local server, which says what it is: %j', (value) => {
   const [name, argument] = Object.entries(value)[0] ?? [];
-  const resolved = resolveIntrinsics([{ 'Fn::Join': ['', ['a', value]] }], {
-    ref: none,
-    attribute: none,
-    imported: none,
-  });
+  const names = { ref: none, attribute: none, imported: none };
+  const resolve = () => resolveIntrinsics([{ 'Fn::Join': ['', ['a', value]] }], names, 'Here');
 
-  expect(Array.isArray(resolved) && resolved.map(String)).toEqual([`Symbol(${name} ${JSON.stringify(argument)})`]);
+  expect(resolve).toThrow(new HostError(`Here: the local server does not support ${name} ${JSON.stringify(argument)}`));
 });

@@ -3,6 +3,7 @@ import {
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  QueryCommand,
   type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -65,6 +66,35 @@ describeOnEachEngine('A transaction', () => {
       transactions: { N: String(done) },
       updates: { N: String(rounds.length) },
     });
+  });
+
+  test('moves an item in the indexes of its table, if it is not canceled', async () => {
+    const TableName = `indexed-${randomUUID()}`;
+    const ofPet = tableResource(TableName, { petId: 'S', kind: 'S' });
+    const Projection = { ProjectionType: 'KEYS_ONLY' } as const;
+    const [petKey, kindKey] = [{ petId: 'S' }, { kind: 'S' }] as const;
+    const byKind = { IndexName: 'byKind', KeySchema: tableResource('', kindKey).KeySchema, Projection };
+    await createTables(client, [
+      { ...ofPet, KeySchema: tableResource('', petKey).KeySchema, GlobalSecondaryIndexes: [byKind] },
+    ]);
+    const put = (kind: string) => send({ Put: { TableName, Item: { ...Key, kind: { S: kind }, more: { S: 'x' } } } });
+    const ofKind = async (kind: string) => {
+      const IndexName = byKind.IndexName;
+      const ExpressionAttributeValues = { ':kind': { S: kind } };
+      const KeyConditionExpression = 'kind = :kind';
+      const query = { TableName, IndexName, KeyConditionExpression, ExpressionAttributeValues };
+      return (await client.send(new QueryCommand(query))).Items;
+    };
+    await put('cat');
+
+    expect(await ofKind('cat')).toEqual([{ ...Key, kind: { S: 'cat' } }]);
+    await put('dog');
+    const Put = { TableName, Item: { ...Key, kind: { S: 'bird' } } };
+    await send(request('once'));
+    await expect(send({ Put }, request('once'))).rejects.toMatchObject({ name: 'TransactionCanceledException' });
+
+    expect(await ofKind('bird')).toEqual([]);
+    expect([await ofKind('cat'), await ofKind('dog')]).toEqual([[], [{ ...Key, kind: { S: 'dog' } }]]);
   });
 
   test.each<[string, string, () => TransactWriteItem]>([

@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+
+const absent = v.undefined();
+const off = v.optional(v.literal(false));
+const notZero = v.optional(v.pipe(v.number(), v.minValue(1)));
+
+/**
+ * Properties with which API Gateway or Lambda would respond otherwise than the local server, by resource type, with the
+ * values that it supports. This list is closed: other properties have no effect here.
+ */
+export const supportedProperties: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = {
+  'AWS::ApiGateway::RestApi': {
+    ApiKeySourceType: v.literal('AUTHORIZER'),
+    BinaryMediaTypes: absent,
+    DisableExecuteApiEndpoint: off,
+    MinimumCompressionSize: absent,
+    Policy: absent,
+  },
+  'AWS::ApiGateway::Stage': {
+    CacheClusterEnabled: off,
+    MethodSettings: v.optional(
+      v.array(v.object({ CachingEnabled: off, ThrottlingBurstLimit: notZero, ThrottlingRateLimit: notZero })),
+    ),
+    Variables: absent,
+  },
+  // With a role, API Gateway needs no permission of the function.
+  'AWS::ApiGateway::Authorizer': {
+    AuthorizerCredentials: absent,
+    // By default, it caches for five minutes.
+    AuthorizerResultTtlInSeconds: v.literal(0),
+    IdentitySource: absent,
+    Type: v.literal('REQUEST'),
+  },
+  'AWS::ApiGateway::Method': { 'Integration.Credentials': absent, 'Integration.RequestParameters': absent },
+  'AWS::Lambda::Alias': { RoutingConfig: absent },
+  'AWS::Lambda::Function': { ReservedConcurrentExecutions: notZero },
+};
