@@ -2,6 +2,7 @@ import { documentClient } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { gatewayClients } from '../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../shared/key-registry/key-history.ts';
+import { KeyUsage } from '../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
 import { logOrigin, metricLine } from '../shared/log.ts';
@@ -15,6 +16,7 @@ const history = new KeyHistory({
   who: () => Promise.resolve('sync'),
   onLost: (error) => print({ service: 'sync-keys', stack: origin.stack, notRecorded: String(error) }),
 });
+const usage = new KeyUsage(documents, requiredEnv('USAGE_TABLE'));
 const registry = {
   ...gatewayClients(),
   keyTable: new KeyTable(documents, requiredEnv('KEYS_TABLE'), history),
@@ -31,7 +33,7 @@ const MAX_LISTED = 100;
  * all keys: an event may be late, duplicate or lost, and one run covers a whole batch.
  */
 export const handler = async (): Promise<void> => {
-  publish(await syncKeys(registry));
+  publish(await syncKeys(registry, { usage }));
 };
 
 /** Logs one line, whose metrics an alarm monitors. */

@@ -10,6 +10,7 @@ import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { Registry } from '../../shared/key-registry/apply.ts';
 import { gatewayClients } from '../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
+import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../shared/keys/key-record.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
@@ -32,6 +33,7 @@ export interface ProgressListener {
 export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
   readonly history: KeyHistory;
+  readonly usage: KeyUsage;
   /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
   /** Names of the DynamoDB tables. */
@@ -57,6 +59,7 @@ const outputsSchema = v.object({
   OrdersTableName: v.string(),
   RequestsTableName: v.string(),
   HistoryTableName: v.string(),
+  UsageTableName: v.string(),
 });
 
 type Outputs = v.InferOutput<typeof outputsSchema>;
@@ -202,6 +205,7 @@ function targetOf(
     history,
     apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
     keyTable: new KeyTable(documents, outputs.KeysTableName, history),
+    usage: new KeyUsage(documents, outputs.UsageTableName),
     tables: {
       stock: outputs.StockTableName,
       keys: outputs.KeysTableName,
@@ -209,6 +213,7 @@ function targetOf(
       orders: outputs.OrdersTableName,
       requests: outputs.RequestsTableName,
       history: outputs.HistoryTableName,
+      usage: outputs.UsageTableName,
     },
     baseUrl: outputs.BaseUrl,
     pause: sleep,

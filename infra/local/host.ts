@@ -132,9 +132,7 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   const records = new GatewayRecords(documents);
   const restApi = loadRestApi(stack, functions.byArn, records);
   await prepareData(stack, documents, records, options);
-  const saveUsage = () => records.saveUsage();
-  closings.defer(saveUsage);
-  const schedule = loadSyncSchedule(stack, functions.byArn, saveUsage, (line) => log('key-sync', line));
+  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
   const { fetch } = createControlPlane(records, () => schedule.runSoon());
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });

@@ -8,7 +8,7 @@ import { applyTemplate } from './control-plane/template-records.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import { HostError } from './host-error.ts';
 import { issueDemoKeys } from './issue-demo-keys.ts';
-import { sampleOrders, samplePets, sampleStock } from './sample-data.ts';
+import { sampleOrders, samplePets, sampleStock, sampleUsage } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 
 /** Creates missing tables, sample data and demo keys, and reads API Gateway's records. */
@@ -26,6 +26,7 @@ export async function prepareData(
       stock: outputOf(stack, 'StockTableName'),
       pets: outputOf(stack, 'PetsTableName'),
       orders: outputOf(stack, 'OrdersTableName'),
+      usage: outputOf(stack, 'UsageTableName'),
     });
   }
   await issueDemoKeys(client, outputOf(stack, 'KeysTableName'), records);
@@ -44,12 +45,13 @@ function outputOf(stack: ServedStack, name: string): string {
  */
 export async function loadSampleData(
   client: DynamoDBDocumentClient,
-  tables: Readonly<Record<'stock' | 'pets' | 'orders', string>>,
+  tables: Readonly<Record<'stock' | 'pets' | 'orders' | 'usage', string>>,
 ): Promise<void> {
   await Promise.all([
     fill(client, tables.stock, sampleStock, stockItem),
     fill(client, tables.pets, samplePets, petItem),
     fill(client, tables.orders, sampleOrders, orderItem),
+    fill(client, tables.usage, sampleUsage(Date.now()), (item) => item),
   ]);
 }
 

@@ -39,13 +39,11 @@ export function scheduleSync(
  * its messages only trigger a sync. Nor are streams: a laptop has no events.
  *
  * @param functions by ARN: `name:alias` ends it
- * @param saveUsage runs before each sync
  * @throws HostError if the template has none
  */
 export function loadSyncSchedule(
   stack: ServedStack,
   functions: ReadonlyMap<string, LambdaFunction>,
-  saveUsage: () => Promise<void>,
   log: (line: string) => void,
 ): SyncSchedule {
   const mappings = stack.resources('AWS::Lambda::EventSourceMapping');
@@ -59,6 +57,5 @@ export function loadSyncSchedule(
   const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
   if (!minutes) throw new HostError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
-  const sync = () => saveUsage().then(() => lambda.invoke(BATCH));
-  return scheduleSync(sync, { intervalMs: minutes * 60_000, waitMs }, log);
+  return scheduleSync(() => lambda.invoke(BATCH), { intervalMs: minutes * 60_000, waitMs }, log);
 }

@@ -55,6 +55,7 @@ export class KeySync extends Construct {
       environment: {
         KEYS_TABLE: tables.nameOf('keys'),
         HISTORY_TABLE: tables.nameOf('history'),
+        USAGE_TABLE: tables.nameOf('usage'),
         API_ID: restApi.restApiId,
         API_STAGE: restApi.deploymentStage.stageName,
       },
@@ -64,12 +65,10 @@ export class KeySync extends Construct {
       // Two is the minimum of SQS; concurrent syncs are safe.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
-    Grant.addToPrincipal({
-      grantee: sync,
-      actions: ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      resourceArns: [tables.arnOf('keys')],
-    });
-    Grant.addToPrincipal({ grantee: sync, actions: ['dynamodb:PutItem'], resourceArns: [tables.arnOf('history')] });
+    for (const [table, ...actions] of TABLE_PERMISSIONS) {
+      const resourceArns = [tables.arnOf(table)];
+      Grant.addToPrincipal({ grantee: sync, actions: actions.map((call) => `dynamodb:${call}`), resourceArns });
+    }
     this.#allowGateway(sync);
 
     new Rule(this, 'Schedule', {
@@ -120,6 +119,13 @@ export class KeySync extends Construct {
     }
   }
 }
+
+/** Its calls by table. */
+const TABLE_PERMISSIONS = [
+  ['keys', 'Scan', 'GetItem', 'UpdateItem'],
+  ['history', 'PutItem'],
+  ['usage', 'Query', 'UpdateItem'],
+] as const;
 
 /** Its actions and paths on API Gateway's control plane. */
 const GATEWAY_PERMISSIONS = [

@@ -36,6 +36,8 @@ const schemas: Readonly<Record<TableName, Schema>> = {
     sortKey: number('revision'),
     timeToLiveAttribute: 'ttl',
   },
+  /** Admitted and refused requests: one item per key and UTC day, and one for all keys together, for 400 days. */
+  usage: { partitionKey: string('recordId'), sortKey: string('day'), timeToLiveAttribute: 'ttl' },
 };
 
 /** The DynamoDB tables. A changed logical id would create an empty table (tables.test.ts). */

@@ -10,14 +10,20 @@ export type GatewayFields = Pick<
   'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
 >;
 
+/** The attributes that only requests change. */
+type Counter =
+  | 'currentMinute'
+  | 'minuteUsed'
+  | 'minuteRefused'
+  | 'dayUsed'
+  | 'dayRefused'
+  | 'priorMinute'
+  | 'priorUsed'
+  | 'priorRefused';
+
 /** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
 export type KeyChange = Readonly<
-  Partial<
-    Omit<
-      KeyRecord,
-      'recordId' | 'createdAt' | 'changedAt' | 'revision' | 'currentMinute' | 'minuteUsed' | 'dayUsed' | 'minuteRefused'
-    >
-  >
+  Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'changedAt' | 'revision' | Counter>>
 > & { readonly minuteRefused?: 0 };
 
 /** The state of a new key. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
 import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
+import type { KeyUsage } from './key-usage.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
 import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, differingFields, openingProblem } from './reconcile.ts';
 
@@ -29,6 +30,8 @@ export interface SyncReport {
 export interface SyncOptions {
   /** Blocks keys even if so many are affected that a fault is more likely than an admin. */
   readonly force?: boolean;
+  /** Stores the requests of days that have ended. */
+  readonly usage?: KeyUsage;
 }
 
 /** A key, by its id, and its action. */
@@ -52,20 +55,31 @@ const MAX_CLOSURES = { keys: 10, share: 0.05 };
  *
  * @throws the SDK's error of a read; earlier writes are valid, and the next run does the rest
  */
-export async function syncKeys(registry: Registry, { force = false }: SyncOptions = {}): Promise<SyncReport> {
+export async function syncKeys(registry: Registry, { force = false, usage }: SyncOptions = {}): Promise<SyncReport> {
   const now = Date.now();
   // The table is read before API Gateway: a record that changes from here on has a newer revision.
   const unreadable = new Map<string, string>();
   const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
+  const unstored = await storeUsage(usage, records, now);
   const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
   const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
   const mass = hasAllPlans && !force ? massClosure(items, records) : [];
-  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...problems, ...mass]);
+  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...unstored, ...problems, ...mass]);
   const mayClose = hasAllPlans && mass.length === 0;
   const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
   await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
   await sync.oneByOne(todo.filter(({ step }) => isConfirmed(step)));
   return sync.report;
+}
+
+/** @returns the problem if it fails: the records hold a day for at least another one */
+async function storeUsage(usage: KeyUsage | undefined, records: readonly KeyRecord[], now: number): Promise<string[]> {
+  try {
+    await usage?.store(records, now);
+    return [];
+  } catch (error) {
+    return [`The requests of ended days could not be stored (${String(error)}); the next sync retries.`];
+  }
 }
 
 /** Whether the action requires a single read of the key: all others need only the lists. */

@@ -45,7 +45,10 @@ const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
     condition: 'currentMinute < :minute AND currentMinute >= :day AND dayUsed < perDay',
   },
   day: {
-    update: 'SET currentMinute = :minute, minuteUsed = :one, minuteRefused = :zero, dayUsed = :one',
+    // What ends here is kept for the sync, which stores it. A record of an older release has no `dayRefused`.
+    update:
+      'SET priorMinute = currentMinute, priorUsed = dayUsed, priorRefused = if_not_exists(dayRefused, :zero), ' +
+      'currentMinute = :minute, minuteUsed = :one, minuteRefused = :zero, dayUsed = :one, dayRefused = :zero',
     condition: 'currentMinute < :day',
   },
 };
@@ -53,11 +56,11 @@ const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
 /** Counts refused requests if the quota is exhausted and the key unchanged since they were refused. */
 const REFUSED = {
   none: {
-    update: 'ADD minuteRefused :refused',
+    update: 'ADD minuteRefused :refused, dayRefused :refused',
     condition: 'currentMinute = :minute AND (minuteUsed >= perMinute OR dayUsed >= perDay) AND revision = :revision',
   },
   minute: {
-    update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused',
+    update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused ADD dayRefused :refused',
     condition: 'currentMinute < :minute AND currentMinute >= :day AND dayUsed >= perDay AND revision = :revision',
   },
 } as const satisfies Record<string, Expressions>;

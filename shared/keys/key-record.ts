@@ -67,12 +67,18 @@ export const keyRecordSchema = v.object({
   changedAt: v.optional(number),
   /** Number of changes of the fields above. Each such write requires the revision that it replaces. */
   revision: number,
-  /** The minute of the counters; its day is the day of `dayUsed`. */
+  /** The minute of the counters; its day is the day of `dayUsed` and `dayRefused`. */
   currentMinute: number,
   minuteUsed: number,
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
+  /** Requests refused in the current day, at least: those of a suspended key, and cached ones at the end, are not counted. */
+  dayRefused: v.optional(number),
+  /** The counters of the day before the current one with requests, by its last minute with one. */
+  priorMinute: v.optional(number),
+  priorUsed: v.optional(number),
+  priorRefused: v.optional(number),
   /** Unix milliseconds; in the past: not suspended; `UNTIL_RESUMED`: denied with 401 until resumed. */
   suspendedUntil: number,
   /** Whether an admin set `suspendedUntil`, rather than the limiter. */

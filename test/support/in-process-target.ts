@@ -7,6 +7,7 @@ import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gat
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyHistory } from '../../shared/key-registry/key-history.ts';
+import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import { MAIN_LABEL, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { type KeyRecord, tokenName, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
@@ -78,7 +79,7 @@ export class InProcessTarget {
     });
     const keyTable = new KeyTable(documents, KEYS_TABLE, history);
     const none = {
-      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '', history: HISTORY_TABLE },
+      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '', history: HISTORY_TABLE, usage: '' },
       baseUrl: '',
       place: '',
       option: '',
@@ -92,6 +93,7 @@ export class InProcessTarget {
       history,
       apiStage,
       keyTable,
+      usage: new KeyUsage(documents, ''),
       ...none,
       notices,
       pause: () => Promise.resolve(),

@@ -8,27 +8,26 @@ import { findRecord } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../target.ts';
 import { formatTime, timeOrNever } from '../text-format.ts';
+import { dailyUsage } from '../usage.ts';
 import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
 import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
-import { usagePictures } from './usage-picture.ts';
+import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 const MAX_CHANGES = 20;
 
 /** `/keys/ID`: access, usage, tokens and actions of a key. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
-  const picture = usagePictures(target);
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
     const record = await findRecord(target, c.req.param('id') ?? '');
     const view = keyView(record);
     const history = await historySection(target, record);
     const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
+    const usage = usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay);
     if (view.state === 'revoked')
-      return site.show(c, page, content(view, markup`<p>${revokedText(view)}</p>`, history));
-    const { id, usedToday, perDay, created } = view;
-    const usage = await picture({ keyId: id, usedToday, limit: perDay, created });
+      return site.show(c, page, content(view, markup`<p>${revokedText(view)}</p>${usage}`, history));
     const rest = useAndActions(view, usage, cardForms(site, view, sent, sentTo));
     return site.show(c, page, content(view, rest, history));
   };

@@ -1,12 +1,13 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { type KeyView, listKeys } from '../keys/key-view.ts';
+import { allRecords } from '../keys/find-key.ts';
+import { type KeyView, selectKeys } from '../keys/key-view.ts';
 import { counted, formatNumber } from '../text-format.ts';
-import { partUsed } from '../usage.ts';
+import { dailyUsage, partUsed } from '../usage.ts';
 import { keyListHtml } from './keys-page.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 import type { Site } from './site.ts';
-import { usagePictures } from './usage-picture.ts';
+import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 /** Share of a limit from which a key is shown as close to it. */
 const CLOSE = 0.8;
@@ -14,16 +15,16 @@ const MAX_SHOWN = 100;
 
 /** `/overview`: current usage, keys close to a limit, and keys per plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
-  const picture = usagePictures(site.target);
   app.get('/overview', async (c) => {
-    const views = await listKeys(site.target);
+    const records = await allRecords(site.target);
+    const views = selectKeys(records);
     const close = views.filter((view) => partUsed(view) > CLOSE).toSorted((a, b) => partUsed(b) - partUsed(a));
-    const usage = await picture({ usedToday: total(views, ({ usedToday }) => usedToday) });
+    const days = await dailyUsage(site.target, records, CHART_DAYS);
     const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
 ${figures(views)}
 <h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
 ${keyListHtml('Keys close to a limit', close.slice(0, MAX_SHOWN)) ?? markup`<p class="empty">No keys are close to their limits.</p>`}
-<h2>Plans</h2>${planTable(views)}</section>${usage}`;
+<h2>Plans</h2>${planTable(views)}</section>${usagePicture(days)}`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
 }
@@ -36,7 +37,7 @@ function figures(views: readonly KeyView[]): Html {
   const values = {
     'Requests today': sum(views, ({ usedToday }) => usedToday),
     'Requests this minute': sum(views, ({ usedThisMinute }) => usedThisMinute),
-    'Refused this minute (minimum)': sum(views, ({ refusedThisMinute }) => refusedThisMinute),
+    'Refused today, at least': sum(views, ({ refusedToday }) => refusedToday),
     'Keys used today': `${sum(views, ({ usedToday }) => Math.min(1, usedToday))} of ${formatNumber(views.length)}`,
   };
   return markup`<div class="card figures">${facts(values)}

@@ -1,83 +1,49 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { awsReason } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import type { DayUsage } from '../../../shared/key-registry/key-usage.ts';
 import { counted, formatNumber } from '../text-format.ts';
-import { type Day, type MeteredUsage, meteredUsage, usageFigures, withToday } from '../usage.ts';
+import { isMostlyRefused, lastSampleDay, usageFigures } from '../usage.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 
-const DAYS = 30;
-const CACHE_MS = 60_000;
-/** Maximum wait for API Gateway: a key can be suspended even while API Gateway is slow. */
-const MAX_WAIT_MS = 5_000;
-const SLOW = 'API Gateway has not responded yet: reload the page in a minute.';
+/** Days of a chart. */
+export const CHART_DAYS = 30;
 /** Height of the chart, in its own units: it is scaled to its place. */
 const HEIGHT = 100;
 
-export interface PictureOf {
-  /** Undefined for all keys. */
-  readonly keyId?: string;
-  readonly usedToday: number;
-  /** Limit, in requests per day. */
-  readonly limit?: number;
-  /** ISO 8601. */
-  readonly created?: string;
-}
+/** Draws admitted and refused requests per day. @param limit in requests per day */
+export const usagePicture = (days: readonly DayUsage[], limit = 0): Html =>
+  markup`<section class="card"><h2>Requests per day</h2>${chart(days, limit)}</section>`;
 
-/** Draws requests per day. API Gateway's figures are cached for a minute, as pages refresh themselves. */
-export function usagePictures(target: Target): (of: PictureOf) => Promise<Html> {
-  const reads = new Map<string, Promise<MeteredUsage | string>>();
-  const read = (keyId?: string): Promise<MeteredUsage | string> => {
-    const name = keyId ?? '';
-    const usage = reads.get(name) ?? meteredUsage(target, DAYS, keyId).catch(reasonOrThrow);
-    if (!reads.has(name)) {
-      reads.set(name, usage);
-      void Promise.allSettled([usage]).then(() => setTimeout(() => reads.delete(name), CACHE_MS).unref());
-    }
-    return usage;
-  };
-  return async ({ keyId, usedToday, limit, created }) => {
-    const usage = await Promise.race([read(keyId), sleep(MAX_WAIT_MS, SLOW, { ref: false })]);
-    if (typeof usage === 'string') return section(markup`<p class="quiet">${usage}</p>`);
-    const days = withToday(usage.days, usedToday, created);
-    const rest = usage.isComplete
-      ? ''
-      : 'Incomplete: API Gateway has more keys than are read here. Today’s count includes all.';
-    return section(markup`${picture(days, limit)}${rest && markup`<p class="quiet">${rest}</p>`}`);
-  };
-}
-
-function reasonOrThrow(error: unknown): string {
-  const reason = awsReason(error);
-  if (reason === undefined) throw error;
-  return `${reason}. The requests of earlier days are not shown.`;
-}
-
-const section = (content: Html): Html => markup`<section class="card"><h2>Requests per day</h2>${content}</section>`;
-
-function picture(days: readonly Day[], limit = 0): Html {
-  const { today, total, peak } = usageFigures(days);
-  if (total === 0) return markup`<p class="quiet">No requests in ${counted(days.length, 'day')}.</p>`;
+function chart(days: readonly DayUsage[], limit: number): Html {
+  const { today, total, refused, peak } = usageFigures(days);
+  if (total + refused === 0) return markup`<p class="quiet">No requests in ${counted(days.length, 'day')}.</p>`;
+  const highest = Math.max(...days.map((day) => day.used + day.refused));
   // Next to a much higher limit, the bars would be invisible.
-  const hasLine = limit > 0 && limit <= 10 * peak.requests;
-  const top = hasLine ? Math.max(limit, peak.requests) : peak.requests;
+  const hasLine = limit > 0 && limit <= 10 * highest;
+  const top = hasLine ? Math.max(limit, highest) : highest;
   const line = HEIGHT - (HEIGHT * limit) / top;
-  const bars = days.map(({ date, requests }, day) => {
-    const height = (HEIGHT * requests) / top;
-    return markup`<rect x="${day + 0.1}" y="${HEIGHT - height}" width="0.8" height="${height}"><title>${date}: ${formatNumber(requests)}</title></rect>`;
-  });
   const figures = {
-    Today: formatNumber(today),
+    Today: formatNumber(today.used),
     [counted(days.length, 'day')]: formatNumber(total),
-    Peak: markup`${formatNumber(peak.requests)} <small>on ${peak.date}</small>`,
+    Peak: markup`${formatNumber(peak.used)} <small>on ${peak.day}</small>`,
+    'Refused, at least': formatNumber(refused),
   };
+  const samples = lastSampleDay(days);
   const limitText = limit > 0 && `${hasLine ? 'Line: limit' : 'Limit'} ${formatNumber(limit)} per day`;
   const rows = days
-    .filter(({ requests }) => requests > 0)
+    .filter((day) => day.used + day.refused > 0)
     .toReversed()
-    .map(({ date, requests }) => [date, formatNumber(requests)]);
+    .map(({ day, ...counts }) => [day, formatNumber(counts.used), formatNumber(counts.refused)]);
   return markup`${facts(figures)}
 <svg class="days" viewBox="0 0 ${Math.max(days.length, 7)} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Requests per day: the table below has the numbers">
-<line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${bars}${hasLine && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
-<p class="quiet"><span>${days[0]?.date}</span><span>${limitText}</span><span>${days.length > 6 ? 'today' : ''}</span></p>
-<details><summary>As a table</summary>${table('Requests per day', ['Day (UTC)', 'Requests'], rows)}</details>`;
+<line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${days.map((day, at) => bars(day, at, HEIGHT / top))}${hasLine && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
+<p class="quiet"><span>${days[0]?.day}</span><span>${limitText}</span><span>${days.length > 6 ? 'today' : ''}</span></p>
+${samples !== undefined && markup`<p class="quiet">Sample data until ${samples}.</p>`}
+${days.some(isMostlyRefused) && markup`<p class="quiet">Red background: more than a tenth of the day’s requests was refused.</p>`}
+<details><summary>As a table</summary>${table('Requests per day', ['Day (UTC)', 'Admitted', 'Refused'], rows)}</details>`;
+}
+
+/** A day: admitted requests, refused ones above them, and behind both a mark if many were refused. */
+function bars(day: DayUsage, at: number, scale: number): Html {
+  const [used, refused] = [day.used * scale, day.refused * scale];
+  const mark = isMostlyRefused(day) && markup`<rect class="mark" x="${at}" y="0" width="1" height="${HEIGHT}"/>`;
+  return markup`<g>${mark}<rect x="${at + 0.1}" y="${HEIGHT - used}" width="0.8" height="${used}"/><rect class="refused" x="${at + 0.1}" y="${HEIGHT - used - refused}" width="0.8" height="${refused}"/><title>${day.day}: ${formatNumber(day.used)} admitted, ${formatNumber(day.refused)} refused</title></g>`;
 }

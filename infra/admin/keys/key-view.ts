@@ -43,6 +43,8 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     /** Requests over the limit this minute; not those of a suspended key. */
     refusedThisMinute: currentMinute === minute ? key.minuteRefused : 0,
     usedToday: isSameDay(currentMinute, minute) ? key.dayUsed : 0,
+    /** At least: those of a suspended key are not counted. */
+    refusedToday: isSameDay(currentMinute, minute) ? (key.dayRefused ?? 0) : 0,
     expires: timeOrNull(expiresAtMs),
     /** Null if it is not suspended, or suspended until resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
@@ -97,9 +99,12 @@ export interface KeySelection {
 }
 
 /** Keys by name, without revoked ones unless selected. */
-export async function listKeys(target: Target, { plan, state, search = '' }: KeySelection = {}): Promise<KeyView[]> {
+export const listKeys = async (target: Target, selection: KeySelection = {}): Promise<KeyView[]> =>
+  selectKeys(await allRecords(target), selection);
+
+export function selectKeys(records: readonly KeyRecord[], { plan, state, search = '' }: KeySelection = {}): KeyView[] {
   const text = search.trim();
-  return (await allRecords(target))
+  return records
     .filter((record) => plan === undefined || record.plan === plan)
     .filter((record) => hasText(record, text))
     .map((record) => keyView(record))

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
-import { writeItems } from '../../write-items.ts';
 import type { TableSettings } from '../dynamodb/tables.ts';
-
-/** Retention of usage, in days. */
-export const USAGE_DAYS = 90;
 
 const text = v.string();
 export const tagsSchema = v.record(text, text);
@@ -60,8 +55,6 @@ const { TableName } = gatewayTable;
 /** The items of the table. Their content is JSON, which has optional members, numbers and empty text as they are. */
 const itemSchema = v.variant('kind', [
   v.object({ kind: v.literal('apiKey'), id: text, content: v.pipe(text, v.parseJson(), apiKeySchema) }),
-  /** Requests; its id is `PLAN/KEY/DAY`, with the UTC day. */
-  v.object({ kind: v.literal('usage'), id: text, content: v.pipe(text, v.parseJson(), v.number()) }),
   /** The plan of a demo key that was issued; without content. */
   v.object({ kind: v.literal('demoKey'), id: text }),
 ]);
@@ -70,8 +63,8 @@ type Kind = v.InferOutput<typeof itemSchema>['kind'];
 const itemOf = (kind: Kind, id: string, content: unknown = {}) => ({ kind, id, content: JSON.stringify(content) });
 
 /**
- * API Gateway's state of an account: API keys, usage plans, and the usage of the keys. It is read from memory, and each
- * change of a key is first stored: a failed write leaves both as they were. Usage is stored from time to time.
+ * API Gateway's state of an account: API keys and usage plans. It is read from memory, and each change of a key is first
+ * stored: a failed write leaves both as they were.
  */
 export class GatewayRecords {
   /** The usage plans of the template, by their ids. */
@@ -81,24 +74,19 @@ export class GatewayRecords {
   readonly #client: DynamoDBDocumentClient | undefined;
   readonly #keys = new Map<string, ApiKey>();
   readonly #templateKeyIds = new Set<string>();
-  readonly #usage = new Map<string, number>();
-  #unsavedUsage = new Set<string>();
 
   /** @param client of the engine that stores the records; in memory only without one */
   constructor(client?: DynamoDBDocumentClient) {
     this.#client = client;
   }
 
-  /** Reads the stored records, and deletes the usage that is too old. */
+  /** Reads the stored records. */
   async load(): Promise<void> {
     if (!this.#client) return;
-    const oldest = isoDay(Date.now() - USAGE_DAYS * DAY_MS);
     for await (const { Items = [] } of paginateScan({ client: this.#client }, { TableName })) {
       for (const item of v.parse(v.array(itemSchema), Items)) {
         if (item.kind === 'apiKey') this.putApiKey(item.content);
-        else if (item.kind === 'demoKey') this.issuedDemoKeys.add(item.id);
-        else if (item.id.slice(-oldest.length) >= oldest) this.#usage.set(item.id, item.content);
-        else await this.#delete('usage', item.id);
+        else this.issuedDemoKeys.add(item.id);
       }
     }
   }
@@ -126,7 +114,7 @@ export class GatewayRecords {
     this.putApiKey(key);
   }
 
-  /** Deletes a key, stored or not. Its usage stays until it is too old. */
+  /** Deletes a key, stored or not. */
   async removeApiKey(id: string): Promise<void> {
     await this.#delete('apiKey', id);
     this.deleteApiKey(id);
@@ -174,25 +162,6 @@ export class GatewayRecords {
   planOnStage(keyId: string, { apiId, stage }: ApiStage): UsagePlan | undefined {
     const isForStage = (each: ApiStage): boolean => each.apiId === apiId && each.stage === stage;
     return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some(isForStage));
-  }
-
-  /** Requests of a key on a plan on a UTC day, `yyyy-MM-dd`. */
-  requestsOn(date: string, planId: string, keyId: string): number {
-    return this.#usage.get(`${planId}/${keyId}/${date}`) ?? 0;
-  }
-
-  countRequest(date: string, planId: string, keyId: string): void {
-    const id = `${planId}/${keyId}/${date}`;
-    this.#usage.set(id, this.requestsOn(date, planId, keyId) + 1);
-    this.#unsavedUsage.add(id);
-  }
-
-  /** Stores the usage since the last time. A killed server loses it, but no count of the exact limits. */
-  async saveUsage(): Promise<void> {
-    if (!this.#client) return;
-    const ids = this.#unsavedUsage;
-    this.#unsavedUsage = new Set();
-    await writeItems(this.#client, TableName, ids, (id) => itemOf('usage', id, this.#usage.get(id)));
   }
 
   async #put(kind: Kind, id: string, content?: unknown): Promise<void> {

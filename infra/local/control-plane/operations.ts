@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import * as v from 'valibot';
-import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
 import { account } from '../../local-endpoint.ts';
-import { type ApiKey, type GatewayRecords, tagsSchema, USAGE_DAYS, type UsagePlan } from './gateway-records.ts';
+import { type ApiKey, type GatewayRecords, tagsSchema, type UsagePlan } from './gateway-records.ts';
 
 /** Max entries per page of a list. */
 const MAX_PAGE = 500;
@@ -86,9 +85,6 @@ export function addPlanRoutes(app: Hono, records: GatewayRecords): void {
     const keyId = call.req.query('keyId');
     return call.json(pageOf(keyId === undefined ? records.usagePlans : records.plansOfKey(keyId), call, usagePlanBody));
   });
-  app.get('/usageplans/:id/usage', (call) =>
-    call.json(usageBody(records, findPlan(records, call.req.param('id')), call)),
-  );
   app.post('/usageplans/:id/keys', async (call) => {
     const { id } = findPlan(records, call.req.param('id'));
     const apiKey = findApiKey(records, (await bodyOf(newPlanKeySchema, call)).keyId);
@@ -197,20 +193,3 @@ const usagePlanBody = ({ quota, tags: own, ...rest }: UsagePlan): object => ({
 
 /** A key on a plan as the API returns it, always with its value. */
 const planKeyBody = ({ id, value, name }: ApiKey): object => ({ id, type: 'API_KEY', value, name });
-
-/** The keys' daily usage, and the quota left at the end of the day: 0 without a quota (undocumented by AWS). */
-function usageBody(records: GatewayRecords, { id, quota }: UsagePlan, call: Context): object {
-  const { startDate = '', endDate = '', keyId: wanted } = call.req.query();
-  const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
-  if (!(days >= 1 && days <= USAGE_DAYS)) {
-    throw badRequest(`startDate and endDate must be dates such as 2026-01-31, at most ${USAGE_DAYS} days apart`);
-  }
-  const dates = Array.from({ length: days }, (_, day) => isoDay(Date.parse(startDate) + day * DAY_MS));
-  const apiKeys = records.keysOnPlan(id).filter((apiKey) => wanted === undefined || apiKey.id === wanted);
-  const usageOf = (keyId: string, date: string): [used: number, left: number] => {
-    const used = records.requestsOn(date, id, keyId);
-    return [used, Math.max(0, (quota?.limit ?? 0) - used)];
-  };
-  const usage = pageOf(apiKeys, call, (key) => [key.id, dates.map((date) => usageOf(key.id, date))] as const);
-  return { usagePlanId: id, startDate, endDate, values: Object.fromEntries(usage.item), position: usage.position };
-}
