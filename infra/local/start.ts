@@ -42,16 +42,27 @@ async function run(options: StartOptions): Promise<void> {
   // Its thread starts while the server's modules are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
-  const host = await startHost({ ...options, dataDirectory, terminal }, engine);
-  const stopped = untilSignal();
-  const { baseUrl, openPlans } = host;
-  const keys = Object.fromEntries([...openPlans].map((plan) => [plan, host.keys[plan]]));
-  const json = `${JSON.stringify({ baseUrl, keys })}\n`;
-  process.stdout.write(options.json ? json : startupText(host, dataDirectory));
-  if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
-  await stopped;
-  await host.close();
+  // It keeps the data while the server restarts.
+  const lasting = engine.then((one) => ({ ...one, close: () => Promise.resolve() }));
+  let stopped: Promise<false> | undefined;
+  for (let { port } = options, isRunning = true; isRunning;) {
+    const { promise: outdated, resolve } = Promise.withResolvers<true>();
+    const watch = options.watch ? () => resolve(true) : undefined;
+    const host = await startHost({ ...options, port, dataDirectory, terminal, watch }, lasting);
+    if (!options.json) process.stdout.write(startupText(host, dataDirectory));
+    else if (!stopped) process.stdout.write(jsonLine(host));
+    if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
+    stopped ??= untilSignal();
+    port = Number(new URL(host.baseUrl).port);
+    isRunning = await Promise.race([stopped, outdated]);
+    await host.close();
+  }
+  await (await engine).close();
   process.exit(0);
+}
+
+function jsonLine({ baseUrl, keys, openPlans }: Host): string {
+  return `${JSON.stringify({ baseUrl, keys: Object.fromEntries([...openPlans].map((plan) => [plan, keys[plan]])) })}\n`;
 }
 
 /** @throws HostError if the port is in use, which Node.js only prints */
@@ -62,9 +73,9 @@ function openInspector(port: number): void {
 }
 
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
-function untilSignal(): Promise<void> {
+function untilSignal(): Promise<false> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve());
+    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve(false));
   });
 }
 
