@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { messageOf } from '../../../shared/log.ts';
 import { HostError, writeNotice } from '../host-error.ts';
 import { isRunning } from '../temporary-directory.ts';
@@ -68,13 +68,13 @@ export function keep(directory: string, cached: string): void {
   // Another server may have been faster.
   if (existsSync(cached)) rmSync(unfinished, { recursive: true });
   else renameSync(unfinished, cached);
-  const names = readdirSync(cache);
-  const inUse = new Set(names.filter((name) => isRunning(Number(name.split('.')[1]))).map(hashOf));
-  for (const name of names.filter((each) => !inUse.has(hashOf(each))))
+  const entries = readdirSync(cache).map((name) => [name, ...name.split('.')] as const);
+  // This process has no more use for those that it has read before.
+  const ofOthers = entries.filter(([, , pid]) => Number(pid) !== process.pid && isRunning(Number(pid)));
+  const inUse = new Set([basename(cached), ...ofOthers.map(([, hash]) => hash)]);
+  for (const [name] of entries.filter(([, hash]) => !inUse.has(hash)))
     rmSync(join(cache, name), { recursive: true, force: true });
 }
-
-const hashOf = (name: string): string | undefined => name.split('.')[0];
 
 /** While this process runs, a file next to a cached assembly keeps others from deleting it. */
 function markInUse(cached: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { HostError, writeNotice } from '../host-error.ts';
 import { assemble, isSource, projectRoot } from './assemble.ts';
@@ -40,13 +40,23 @@ export function followSaves(
     clearTimeout(timer);
     timer = setTimeout(() => void (last = last.then(() => run(signal))), SAVED_AFTER_MS);
   };
-  const watchers = ['functions', 'shared'].map((directory) =>
-    watch(join(root, directory), { recursive: true }, (_, path) => {
-      if (path !== null && !isSource(path)) return;
-      templateMayDiffer ||= directory === 'shared';
+  const watchers: FSWatcher[] = [];
+  // Node.js's recursive watcher loses files that an editor replaces.
+  const watchDirectory = (directory: string): void => {
+    const onSave = (event: string, name: string | null): void => {
+      const path = join(directory, name ?? '');
+      if (!isSource(path)) return;
+      templateMayDiffer ||= path.startsWith('shared');
+      const isNew = event === 'rename' && statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory();
+      if (isNew) watchDirectory(path);
       runLater();
-    }),
-  );
+    };
+    watchers.push(watch(join(root, directory), onSave));
+    const entries = readdirSync(join(root, directory), { withFileTypes: true });
+    for (const { name } of entries.filter((each) => each.isDirectory() && isSource(each.name)))
+      watchDirectory(join(directory, name));
+  };
+  for (const directory of ['functions', 'shared']) watchDirectory(directory);
   runLater();
   return async () => {
     for (const watcher of watchers) watcher.close();

@@ -32,6 +32,7 @@ test('A cached assembly is deleted with the next one, unless a running server us
   for (const hash of ['used', 'unused', 'killed']) mkdirSync(join(cache, hash), { recursive: true });
   writeFileSync(join(cache, `used.${process.ppid}`), '');
   writeFileSync(join(cache, `killed.${2 ** 30}`), '');
+  writeFileSync(join(cache, `unused.${process.pid}`), '');
   keep(assembly, join(cache, 'next'));
 
   expect(readdirSync(cache).toSorted()).toEqual(['next', `next.${process.pid}`, 'used', `used.${process.ppid}`]);

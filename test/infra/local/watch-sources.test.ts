@@ -42,16 +42,26 @@ test('A start bundles and synthesizes; then a save in functions/ bundles, and on
   expect(await taken(5)).toEqual(['bundle', 'synthesize', 'bundle', 'bundle', 'synthesize']);
 });
 
-test('A burst of saves counts once, also of editors that replace the file; built files do not count', async () => {
+test('A burst of saves counts once; built files do not count', async () => {
   await taken(2);
   for (const path of ['shared/a.ts', 'shared/a.ts', 'shared/stores/b.ts', 'functions/c.ts']) save(path);
-  save('shared/a.ts.new');
-  renameSync(join(root, 'shared/a.ts.new'), join(root, 'shared/a.ts'));
   expect(await taken(4)).toHaveLength(4);
-  save('shared/a.ts');
-  expect(await taken(6)).toHaveLength(6);
   save('shared/.a.ts.swp');
+  expect(await taken(4)).toHaveLength(4);
+});
+
+test('Saves count after an editor has replaced the file, and in new directories', async () => {
+  save('shared/stores/a.ts');
+  await taken(2);
+  save('shared/stores/a.ts.new');
+  renameSync(join(root, 'shared/stores/a.ts.new'), join(root, 'shared/stores/a.ts'));
+  expect(await taken(4)).toHaveLength(4);
+  save('shared/stores/a.ts');
   expect(await taken(6)).toHaveLength(6);
+  mkdirSync(join(root, 'shared/new'));
+  expect(await taken(8)).toHaveLength(8);
+  save('shared/new/a.ts');
+  expect(await taken(10)).toHaveLength(10);
 });
 
 test('A save during the first synthesis ends it, and leads to another', async () => {
