@@ -3,7 +3,8 @@
  *
  * Problem. Developers and newcomers need AWS's behavior without an account, Docker or Java.
  *
- * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources.
+ * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources, and follows
+ * saves with `--watch`: new bundles are loaded, and another template restarts the server (`start.ts`).
  * `template/` parses the resources that serve requests. `http-server.ts` has one address: below the stage `gateway/`
  * passes a request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`:
  * dynalite with additions), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs

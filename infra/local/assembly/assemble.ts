@@ -68,13 +68,16 @@ export function keep(directory: string, cached: string): void {
   // Another server may have been faster.
   if (existsSync(cached)) rmSync(unfinished, { recursive: true });
   else renameSync(unfinished, cached);
-  const entries = readdirSync(cache).map((name) => [name, ...name.split('.')] as const);
+  const names = readdirSync(cache);
   // This process has no more use for those that it has read before.
-  const ofOthers = entries.filter(([, , pid]) => Number(pid) !== process.pid && isRunning(Number(pid)));
-  const inUse = new Set([basename(cached), ...ofOthers.map(([, hash]) => hash)]);
-  for (const [name] of entries.filter(([, hash]) => !inUse.has(hash)))
+  const ofOthers = names.filter((name) => pidIn(name) !== process.pid && isRunning(pidIn(name)));
+  const inUse = new Set([cached, ...ofOthers].map(hashIn));
+  for (const name of names.filter((each) => !inUse.has(hashIn(each))))
     rmSync(join(cache, name), { recursive: true, force: true });
 }
+
+const hashIn = (path: string): string | undefined => basename(path).split('.')[0];
+const pidIn = (name: string): number => Number(name.split('.')[1]);
 
 /** While this process runs, a file next to a cached assembly keeps others from deleting it. */
 function markInUse(cached: string): string {
