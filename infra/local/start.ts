@@ -49,10 +49,11 @@ async function run(options: StartOptions): Promise<void> {
     const { promise: outdated, resolve } = Promise.withResolvers<true>();
     const watch = options.watch ? () => resolve(true) : undefined;
     const host = await startHost({ ...options, port, dataDirectory, terminal, watch }, lasting);
-    if (!options.json) process.stdout.write(startupText(host, dataDirectory));
-    else if (!stopped) process.stdout.write(jsonLine(host));
-    if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
+    const isFirst = !stopped;
     stopped ??= untilSignal();
+    if (!options.json) process.stdout.write(startupText(host, dataDirectory));
+    else if (isFirst) process.stdout.write(jsonLine(host));
+    if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
     port = Number(new URL(host.baseUrl).port);
     isRunning = await Promise.race([stopped, outdated]);
     await host.close();
