@@ -3,7 +3,8 @@
  *
  * Problem. Developers and newcomers need AWS's behavior without an account, Docker or Java.
  *
- * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources.
+ * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources, and follows
+ * saves with `--watch`: new bundles are loaded, and another template restarts the server (`start.ts`).
  * `template/` parses the resources that serve requests. `http-server.ts` has one address: below the stage `gateway/`
  * passes a request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`:
  * dynalite with additions), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs
@@ -23,33 +24,29 @@
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
  */
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { getuid } from 'node:process';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getRequestListener } from '@hono/node-server';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
-import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { assemble } from './assembly/assemble.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
+import { watchSources } from './assembly/watch-sources.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/load-rest-api.ts';
-import { HostError } from './host-error.ts';
 import { createHttpServer, type Service } from './http-server.ts';
-import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';
+import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';
 import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface HostOptions {
@@ -62,8 +59,8 @@ export interface HostOptions {
   readonly sampleData: boolean;
   /** Directory of an existing cloud assembly; without one the service is synthesized. */
   readonly assembly?: string | undefined;
-  /** Reloads a function when its file is saved; not with an existing assembly. */
-  readonly watch?: boolean;
+  /** Follows saves of the sources, unless the assembly exists; called when the server has to be started again. */
+  readonly watch?: (() => void) | undefined;
   /** Shows requests and errors; without one they are only logged. */
   readonly terminal?: Terminal | undefined;
 }
@@ -111,8 +108,11 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
   const temporary = temporaryDirectory(closings);
-  if (options.assembly === undefined) await assemble(temporary);
-  const synthesized = readAssembly(options.assembly ?? temporary);
+  let functions: LoadedFunctions | undefined;
+  const sources =
+    options.watch && !options.assembly && watchSources(temporary, () => functions?.all.reload(), options.watch);
+  if (sources) closings.defer(sources.stop);
+  const synthesized = sources ? await sources.first : readAssembly(options.assembly ?? (await assemble(temporary)));
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new ServedStack(synthesized.name, synthesized.template, origin);
   const logDirectory = makeDirectory(dataDirectory ?? temporary, 'logs');
@@ -124,10 +124,8 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
     options.terminal?.log(text);
   };
   const gateway = `http://${ownHost(address)}:${address.port}`;
-  const functions = loadFunctions(stack, synthesized, engine, gateway, log);
-  closings.defer(() => functions.all.stop());
-  if (options.watch && options.assembly === undefined)
-    closings.defer(await reloadSaved(functions.all, functions.codeDirectories));
+  functions = loadFunctions(stack, synthesized, engine, gateway, log);
+  closings.defer(() => functions?.all.stop());
   const documents = documentsOf(engine, closings);
   const records = new GatewayRecords(documents);
   const restApi = loadRestApi(stack, functions.byArn, records);
@@ -136,16 +134,15 @@ async function start(options: HostOptions, starting: Promise<Engine>, closings: 
   closings.defer(() => schedule.close());
   const { fetch } = createControlPlane(records, () => schedule.runSoon());
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
-  const { outputs } = stack;
-  const { endpoint: engineEndpoint } = engine;
-  service.resolve({ restApi, controlPlane, engineEndpoint, outputs });
+  const served = { restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
+  service.resolve(served);
   return {
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
     logDirectory,
     records,
-    engineEndpoint,
-    outputs,
+    engineEndpoint: engine.endpoint,
+    outputs: served.outputs,
     close: async () => {
       // Responses in progress need all the rest.
       await closeServer(server);
@@ -162,42 +159,8 @@ function documentsOf({ endpoint }: Engine, closings: AsyncDisposableStack): Dyna
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-/** A temporary directory, deleted when the server stops. @throws HostError if it cannot be created */
-function temporaryDirectory(closings: AsyncDisposableStack): string {
-  const directory = makeTemporaryDirectory();
-  const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // For a server that is stopped before it has started.
-  process.once('exit', remove);
-  closings.defer(() => {
-    process.off('exit', remove);
-    remove();
-  });
-  return directory;
-}
-
-/** Deletes what this user's killed servers have left, too: their process ids are in the names. */
-function makeTemporaryDirectory(): string {
-  try {
-    for (const name of readdirSync(tmpdir())) {
-      const path = join(tmpdir(), name);
-      const pid = /^pet-store-(\d+)-/.exec(name)?.[1];
-      if (pid === undefined || isRunning(Number(pid))) continue;
-      if (lstatSync(path, { throwIfNoEntry: false })?.uid === getuid?.())
-        rmSync(path, { recursive: true, force: true });
-    }
-    return mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-`));
-  } catch (error) {
-    throw new HostError(
-      `The directory for temporary files cannot be used: ${messageOf(error)}. Set TMPDIR to another.`,
-    );
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Another user's process may not be signaled.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
+/** The stack's outputs, with the server's address in place of API Gateway's on AWS. */
+const outputsAt = (origin: string, { outputs }: ServedStack): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => [name, value.replace(/^https:\/\/\w+\.execute-api\.[^/]+/, origin)]),
+  );

@@ -1,18 +1,14 @@
-import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../shared/log.ts';
 import { writeNotice } from './host-error.ts';
 
-/** How long a line is buffered: single writes would slow requests considerably. */
-const WRITE_DELAY_MS = 50;
-/** Max bytes of a file before rotation. Only one older file is kept. */
+/** Max bytes of a file that a start appends to. Of longer files, the last one is kept. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /** The log groups of the server, a file each. An unread standard stream would block the server. */
 export class LogGroups {
   readonly #directory: string;
-  readonly #waiting = new Map<string, string>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #streams = new Map<string, WriteStream>();
   #isClosed = false;
 
   constructor(directory: string) {
@@ -21,32 +17,24 @@ export class LogGroups {
 
   /** Appends text to a log group. Once the logs are closed, or after a failed write, it is dropped. */
   write(group: string, text: string): void {
-    if (this.#isClosed) return;
-    this.#waiting.set(group, (this.#waiting.get(group) ?? '') + text);
-    this.#timer ??= setTimeout(() => this.#flush(), WRITE_DELAY_MS);
+    if (!this.#isClosed) (this.#streams.get(group) ?? this.#open(group)).write(text);
   }
 
-  close(): void {
-    this.#flush();
+  /** Resolves when all lines are in the files. */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    await Promise.all([...this.#streams.values()].map((stream) => new Promise((closed) => stream.close(closed))));
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    try {
-      for (const [group, text] of this.#waiting) append(join(this.#directory, `${group}.log`), text);
-    } catch (error) {
+  #open(group: string): WriteStream {
+    const file = join(this.#directory, `${group}.log`);
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(file, `${file}.1`);
+    const stream = createWriteStream(file, { flags: 'a' }).on('error', ({ message }) => {
       // A full disk must not stop the service.
+      if (!this.#isClosed) writeNotice(`Logging has stopped: ${message}`);
       this.#isClosed = true;
-      writeNotice(`Logging has stopped: ${messageOf(error)}`);
-    }
-    this.#waiting.clear();
+    });
+    this.#streams.set(group, stream);
+    return stream;
   }
-}
-
-function append(file: string, text: string): void {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_BYTES) renameSync(file, `${file}.1`);
-  appendFileSync(file, text);
 }

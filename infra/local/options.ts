@@ -31,7 +31,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
     .option('--assembly <directory>', 'run an existing cloud assembly (cdk.out)', parseText)
     .option('--quiet', 'hide requests and errors', false)
     .option('--json', 'print only one line of JSON on standard output, when ready', false)
-    .option('--watch', 'reload a function when its file in functions/ is saved')
+    .option('--watch', 'apply saved files of functions/ and shared/')
     .addOption(
       new Option('--inspect [port]', 'accept a debugger; turns timeouts off').preset('9229').argParser(parsePort),
     )

@@ -42,14 +42,23 @@ async function run(options: StartOptions): Promise<void> {
   // Its thread starts while the server's modules are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
   const { startHost } = await import('./host.ts');
-  const host = await startHost({ ...options, dataDirectory, terminal }, engine);
-  const stopped = untilSignal();
-  const { baseUrl, keys } = host;
-  const json = `${JSON.stringify({ baseUrl, keys })}\n`;
-  process.stdout.write(options.json ? json : startupText(host, dataDirectory));
-  if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
-  await stopped;
-  await host.close();
+  // It keeps the data while the server restarts.
+  const lasting = engine.then((one) => ({ ...one, close: () => Promise.resolve() }));
+  let stopped: Promise<false> | undefined;
+  for (let { port } = options, isRunning = true; isRunning;) {
+    const { promise: outdated, resolve } = Promise.withResolvers<true>();
+    const watch = options.watch ? () => resolve(true) : undefined;
+    const host = await startHost({ ...options, port, dataDirectory, terminal, watch }, lasting);
+    const isFirst = !stopped;
+    stopped ??= untilSignal();
+    if (!options.json) process.stdout.write(startupText(host, dataDirectory));
+    else if (isFirst) process.stdout.write(`${JSON.stringify({ baseUrl: host.baseUrl, keys: host.keys })}\n`);
+    if (!isLoopback(options.host)) process.stderr.write(openAddressWarning);
+    port = Number(new URL(host.baseUrl).port);
+    isRunning = await Promise.race([stopped, outdated]);
+    await host.close();
+  }
+  await (await engine).close();
   process.exit(0);
 }
 
@@ -61,9 +70,9 @@ function openInspector(port: number): void {
 }
 
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
-function untilSignal(): Promise<void> {
+function untilSignal(): Promise<false> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve());
+    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve(false));
   });
 }
 

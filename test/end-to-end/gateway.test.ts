@@ -140,6 +140,13 @@ describe('The private part of the host', () => {
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
   });
 
+  test('has outputs whose URLs are of this server', async () => {
+    const outputs = JSON.stringify(host.host.outputs);
+
+    expect(host.host.outputs).toMatchObject({ BaseUrl: host.baseUrl, GatewayUrl: host.baseUrl });
+    expect(outputs).not.toContain('execute-api');
+  });
+
   test('gives nothing at the port of the engine without its secret path', async () => {
     const response = await fetch(new URL('/', host.host.engineEndpoint), callDatabase);
 

@@ -1,18 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import {
-  CreateApiKeyCommand,
-  DeleteApiKeyCommand,
-  GetApiKeysCommand,
-  GetUsageCommand,
-  GetUsagePlansCommand,
-} from '@aws-sdk/client-api-gateway';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey } from '../../infra/demo-keys.ts';
 import { sampleStock } from '../../infra/local/sample-data.ts';
@@ -22,8 +16,8 @@ import { gatewayAt } from '../support/gateway-records.ts';
 import { LogScan, secretOf } from '../support/secrets.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-// A start takes some two seconds, and many more on a machine that is busy.
-jest.setTimeout(60_000);
+// A start takes some two seconds, a synthesis some more, and both many more on a machine that is busy.
+jest.setTimeout(240_000);
 
 /** Nothing but what the first start after a change says. */
 const NO_ERROR = /^(?:Synthesizing the service\. [^\n]+\n)?$/;
@@ -56,9 +50,9 @@ class HostProcess {
   #stderr = '';
 
   /** @param scratch where it keeps what it removes when it stops, but not when it is killed */
-  constructor(args: readonly string[], scratch: string) {
+  constructor(args: readonly string[], scratch: string, project = root) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
-      cwd: root,
+      cwd: project,
       env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-host' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -228,20 +222,6 @@ describe('npm start', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('has the usage of a host that was stopped', async () => {
-    start('--json');
-    const { baseUrl } = await host.ready();
-    const gateway = gatewayAt(new URL(baseUrl).origin);
-    const { items = [] } = await gateway.send(new GetUsagePlansCommand({ keyId: 'demo-pro' }));
-    const date = new Date().toISOString().slice(0, 10);
-    const query = { usagePlanId: items[0]?.id, startDate: date, endDate: date, keyId: 'demo-pro' };
-    const usage = await gateway.send(new GetUsageCommand(query));
-    gateway.destroy();
-
-    expect(usage.items).toEqual({ 'demo-pro': [[1, expect.any(Number)]] });
-    expect(await host.stop()).toMatchObject({ exitCode: 0, stderr: '' });
-  });
-
   test('ends with one line that says what to do where its store is damaged', async () => {
     const store = path.join(data, 'dynamodb');
     for (const name of readdirSync(store).filter((each) => each.endsWith('.ldb'))) {
@@ -255,5 +235,63 @@ describe('npm start', () => {
     expect(stderr).toMatch(
       /^npm start: The data directory .* cannot be used: .+ restore or delete damaged files, [^\n]+\n$/,
     );
+  });
+});
+
+/** A copy of the project whose sources a test may change. Its cache is its own. */
+function copyOfProject(): string {
+  const copy = path.join(path.dirname(data), 'project');
+  mkdirSync(path.join(copy, 'node_modules'), { recursive: true });
+  for (const name of ['functions', 'infra', 'shared', 'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+  for (const name of readdirSync(path.join(root, 'node_modules')).filter((each) => each !== '.cache'))
+    symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
+  return copy;
+}
+
+describe('npm start in a project without a cached template', () => {
+  let project: string;
+  beforeAll(() => void (project = copyOfProject()));
+
+  test('leaves no temporary files when it is stopped during the synthesis', async () => {
+    const scratch = path.join(path.dirname(data), 'interrupted');
+    mkdirSync(scratch);
+    const host = new HostProcess(['--port', '0', '--data', 'memory', '--json'], scratch, project);
+    const bundles = (): boolean =>
+      readdirSync(scratch, { recursive: true }).some((name) => String(name).includes('functions-'));
+    while (!bundles()) await setTimeout(10);
+    await host.stop('SIGINT');
+    await setTimeout(500);
+
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  test('--watch applies a save in shared/: at once in functions, and after a restart in the template', async () => {
+    const scratch = path.join(path.dirname(data), 'watched');
+    mkdirSync(scratch);
+    const host = new HostProcess(['--port', '0', '--data', 'memory', '--json', '--watch'], scratch, project);
+    const edit = (file: string, from: string, to: string): void => {
+      const text = readFileSync(path.join(project, file), 'utf8');
+      expect(text).toContain(from);
+      writeFileSync(path.join(project, file), text.replace(from, to));
+    };
+    try {
+      const { baseUrl, keys } = await host.ready();
+      const headers = { authorization: `Bearer ${keys.enterprise}` };
+      const has = async (text: string): Promise<boolean> => {
+        const response = await fetch(`${baseUrl}/inventory/999`, { headers }).catch(() => undefined);
+        return (await response?.text())?.includes(text) ?? false;
+      };
+      expect(await has('There is no pet 999.')).toBe(true);
+      edit('shared/stores/stock-store.ts', 'There is no pet', 'Nowhere is a pet');
+      while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
+      const [started] = readdirSync(scratch);
+      edit('shared/contract/errors.ts', 'Send your API key in', 'Put your API key into');
+      while (readdirSync(scratch).includes(started ?? '')) await setTimeout(50);
+      while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
+    } finally {
+      expect(await host.stop('SIGTERM')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reloaded') });
+    }
+    expect(readdirSync(scratch)).toEqual([]);
   });
 });

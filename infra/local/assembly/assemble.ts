@@ -1,59 +1,89 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { messageOf } from '../../../shared/log.ts';
 import { HostError, writeNotice } from '../host-error.ts';
+import { isRunning } from '../temporary-directory.ts';
 
-const projectRoot = join(import.meta.dirname, '../../..');
+export const projectRoot = join(import.meta.dirname, '../../..');
 
 /** Cache of the last start's assembly. `npm ci` deletes it. */
 const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
 
 /**
- * Writes the service's cloud assembly to a directory: that of an earlier start if no source has changed since, else a
- * new one.
+ * Returns the directory of the service's cloud assembly: that of an earlier start if no source has changed since, else
+ * a new one. Read-only, because other servers may use it.
  *
+ * @param temporary where a new one is written
+ * @param signal ends the synthesis
  * @throws HostError if the CDK app fails
  */
-export async function assemble(directory: string): Promise<void> {
+export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
   const cached = join(cacheDirectory, hash);
-  if (existsSync(cached)) return cpSync(cached, directory, { recursive: true });
+  if (existsSync(cached)) {
+    markInUse(cached);
+    return cached;
+  }
   writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
-  await synthesize(directory);
+  const directory = join(temporary, hash);
+  await synthesize(directory, temporary, signal);
   try {
     // A source that was saved meanwhile may be in the assembly, and not in the hash.
-    if (sourceHash(projectRoot) === hash) keep(directory, cached);
+    if (sourceHash(projectRoot) !== hash) return directory;
+    keep(directory, cached);
+    rmSync(directory, { recursive: true });
+    return cached;
   } catch (error) {
     writeNotice(`The synthesized template was not cached: ${messageOf(error)}`);
+    return directory;
   }
 }
 
-async function synthesize(directory: string): Promise<void> {
+async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal | undefined): Promise<void> {
   // The environment must not affect the cached assembly.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CDK_')));
-  const synthesizer = join(import.meta.dirname, 'synthesize.ts');
-  const child = spawn(process.execPath, [synthesizer, directory], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const kill = (): void => void child.kill();
-  // For a server that is stopped meanwhile.
-  process.once('exit', kill);
-  const [exitCode]: unknown[] = await once(child, 'exit');
-  process.off('exit', kill);
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesize.ts'), directory], {
+    env: { ...env, TMPDIR },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // It would handle another signal only at its end, and write to a deleted directory until then.
+    killSignal: 'SIGKILL',
+    signal,
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  // For a server that is stopped meanwhile, before it deletes its temporary directory.
+  process.prependOnceListener('exit', kill);
+  const [exitCode]: unknown[] = await once(child, 'exit').finally(() => process.off('exit', kill));
   if (exitCode !== 0) throw new HostError('The service cannot be synthesized');
 }
 
-/** Caches an assembly atomically for the next start, and deletes others. */
-function keep(directory: string, cached: string): void {
-  const unfinished = `${cached}.${process.pid}`;
-  mkdirSync(cacheDirectory, { recursive: true });
+/** Caches an assembly atomically for the next start, and deletes those that no running server uses. */
+export function keep(directory: string, cached: string): void {
+  const cache = dirname(cached);
+  mkdirSync(cache, { recursive: true });
+  const unfinished = `${markInUse(cached)}.unfinished`;
   cpSync(directory, unfinished, { recursive: true });
   // Another server may have been faster.
   if (existsSync(cached)) rmSync(unfinished, { recursive: true });
   else renameSync(unfinished, cached);
-  const kept = readdirSync(cacheDirectory).map((name) => join(cacheDirectory, name));
-  for (const path of kept.filter((each) => each !== cached)) rmSync(path, { recursive: true, force: true });
+  const names = readdirSync(cache);
+  // This process has no more use for those that it has read before.
+  const ofOthers = names.filter((name) => pidIn(name) !== process.pid && isRunning(pidIn(name)));
+  const inUse = new Set([cached, ...ofOthers].map(hashIn));
+  for (const name of names.filter((each) => !inUse.has(hashIn(each))))
+    rmSync(join(cache, name), { recursive: true, force: true });
+}
+
+const hashIn = (path: string): string | undefined => basename(path).split('.')[0];
+const pidIn = (name: string): number => Number(name.split('.')[1]);
+
+/** While this process runs, a file next to a cached assembly keeps others from deleting it. */
+function markInUse(cached: string): string {
+  const marker = `${cached}.${process.pid}`;
+  writeFileSync(marker, '');
+  return marker;
 }
 
 /** The sources of a cloud assembly, in addition to the packages in the lock file. */
@@ -70,10 +100,15 @@ export function sourceHash(root: string): string {
   return hash.digest('hex');
 }
 
-/** Sorted paths of the files below a directory, without installed or built ones. */
+/** Sorted paths of the sources below a directory. */
 function filesIn(root: string, directory: string): string[] {
   const entries = readdirSync(join(root, directory), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const paths = files.map((file) => relative(root, file));
-  return paths.filter((path) => !/(?:^|\/)(?:node_modules|dist|\.[^/]*)(?:\/|$)/.test(path)).toSorted();
+  return files
+    .map((file) => relative(root, file))
+    .filter(isSource)
+    .toSorted();
 }
+
+/** Whether the file at a path is no installed or built one. */
+export const isSource = (path: string): boolean => !/(?:^|\/)(?:node_modules|dist|\.[^/]*)(?:\/|$)/.test(path);

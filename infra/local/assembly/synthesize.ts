@@ -10,9 +10,6 @@ import { stages } from '../../stages.ts';
  * rest of the server, and only an exit frees it. The argument is the directory of the cloud assembly and the
  * source maps, next to the assets, where the bundles reference them.
  */
-// An exit deletes the temporary bundles; a signal alone would not.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
-
 const [, , outdir = ''] = argv;
 createApp([stages.staging], { outdir, referencePage: false }).synth();
 for (const name of Object.keys(functionFiles())) copyFileSync(`${bundleOf(name)}.map`, join(outdir, `${name}.map`));

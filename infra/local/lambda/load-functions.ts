@@ -1,13 +1,10 @@
-import { cpSync, readFileSync, watch } from 'node:fs';
 import { devNull } from 'node:os';
-import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { account, localCredentials } from '../../local-endpoint.ts';
 import type { SynthesizedStack } from '../assembly/read-assembly.ts';
 import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
-import { messageOf } from '../../../shared/log.ts';
-import { HostError, writeNotice } from '../host-error.ts';
+import { HostError } from '../host-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { FunctionSettings } from './invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
@@ -15,7 +12,6 @@ import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functio
 /** The functions of a stack, by the ARN of their alias: each has one version. */
 export interface LoadedFunctions {
   readonly all: LambdaFunctions;
-  readonly codeDirectories: readonly string[];
   readonly byArn: ReadonlyMap<string, LambdaFunction>;
 }
 
@@ -63,10 +59,8 @@ export function loadFunctions(
     };
   });
   const all = new LambdaFunctions(settings, log);
-  const codeDirectories = settings.map(({ codeDirectory }) => codeDirectory);
   return {
     all,
-    codeDirectories,
     byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])),
   };
 }
@@ -94,45 +88,3 @@ function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
     }),
   );
 }
-
-/** Debounce for editors that save a file in several steps. */
-const SAVED_AFTER_MS = 50;
-
-/**
- * Bundles a function again when its source file is saved, into the server's own assembly. A bundle that
- * fails leaves the function unchanged.
- *
- * @returns stops watching
- */
-export async function reloadSaved(all: Pick<LambdaFunctions, 'reload'>, codeDirectories: readonly string[]) {
-  // Loaded on demand: the bundler uses memory.
-  const { bundleFunctions, functionsDirectory } = await import('../../stack/bundle.ts');
-  const directories = new Map(codeDirectories.map((directory) => [nameOfBundle(directory), directory]));
-  const saved = new Set<string>();
-  const reload = (): void => {
-    for (const name of saved) {
-      const directory = directories.get(name) ?? '';
-      try {
-        bundleFunctions(dirname(directory), [name]);
-        cpSync(join(dirname(directory), name), directory, { recursive: true });
-        all.reload();
-        writeNotice(`Reloaded: ${name}`);
-      } catch (error) {
-        writeNotice(messageOf(error));
-      }
-    }
-    saved.clear();
-  };
-  let timer: NodeJS.Timeout;
-  const watcher = watch(functionsDirectory, (_, file) => {
-    const name = basename(file ?? '', '.ts');
-    if (!directories.has(name)) return;
-    saved.add(name);
-    clearTimeout(timer);
-    timer = setTimeout(reload, SAVED_AFTER_MS).unref();
-  });
-  return () => watcher.close();
-}
-
-const nameOfBundle = (directory: string): string | undefined =>
-  /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(readFileSync(join(directory, 'function.cjs'), 'utf8'))?.[1];

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { inventoryTemplate } from '../../support/service-template.ts';
-import { assemble, sourceHash } from '../../../infra/local/assembly/assemble.ts';
+import { assemble, keep, sourceHash } from '../../../infra/local/assembly/assemble.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -11,24 +11,31 @@ jest.setTimeout(120_000);
 
 const root = temporaryDirectory();
 
-async function assembleInto(name: string): Promise<string> {
-  const directory = join(root, name);
-  mkdirSync(directory);
-  await assemble(directory);
-  return directory;
-}
-
-test('What one start has synthesized, the next one takes without a word', async () => {
-  const first = await assembleInto('first');
+test('What one start has synthesized, the next one serves where it lies, without a word', async () => {
+  const first = await assemble(root);
   const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const second = await assembleInto('second');
+  const second = await assemble(root);
 
   expect(written).not.toHaveBeenCalled();
-  expect(readdirSync(second, { recursive: true })).toEqual(readdirSync(first, { recursive: true }));
+  expect(second).toBe(first);
+  expect(readdirSync(root)).toEqual([]);
   const { Resources } = inventoryTemplate('staging');
   expect(readAssembly(second).template).toHaveProperty('Resources', Resources);
   for (const directory of readAssembly(second).assetDirectories.values())
     expect(directory.startsWith(`${second}/`)).toBe(true);
+});
+
+test('A cached assembly is deleted with the next one, unless a running server uses it', () => {
+  const cache = join(root, 'cache');
+  const assembly = join(root, 'assembly');
+  mkdirSync(assembly);
+  for (const hash of ['used', 'unused', 'killed']) mkdirSync(join(cache, hash), { recursive: true });
+  writeFileSync(join(cache, `used.${process.ppid}`), '');
+  writeFileSync(join(cache, `killed.${2 ** 30}`), '');
+  writeFileSync(join(cache, `unused.${process.pid}`), '');
+  keep(assembly, join(cache, 'next'));
+
+  expect(readdirSync(cache).toSorted()).toEqual(['next', `next.${process.pid}`, 'used', `used.${process.ppid}`]);
 });
 
 describe('The hash of the sources, by which an assembly is kept,', () => {

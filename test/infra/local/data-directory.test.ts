@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Level } from 'level';
 import { makeDirectory, openDataDirectory } from '../../../infra/local/data-directory.ts';
 import { type Engine, startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
@@ -67,20 +68,51 @@ test('What is made in a data directory is for its owner alone, also where others
   ]);
 });
 
-test('The log groups of a host go on where the last host left off, and take no line once they are closed', () => {
+describe('The log groups of a host', () => {
   const directory = path.join(root, 'logs');
-  mkdirSync(directory);
-  const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-  for (const text of ['first\n', 'second\n']) {
-    const logGroups = new LogGroups(directory);
-    logGroups.write('stock', text);
-    logGroups.close();
-    logGroups.write('stock', 'late\n');
-  }
+  const errors = jest.spyOn(process.stderr, 'write');
 
-  expect(readFileSync(path.join(directory, 'stock.log'), 'utf8')).toBe('first\nsecond\n');
-  expect(errors).not.toHaveBeenCalled();
-  errors.mockRestore();
+  beforeEach(() => {
+    mkdirSync(directory, { recursive: true });
+    errors.mockReset().mockReturnValue(true);
+  });
+  afterAll(() => errors.mockRestore());
+
+  test('go on where the last host left off, have every line once they are closed, and take no more', async () => {
+    for (const text of ['first\n', 'second\n']) {
+      const logGroups = new LogGroups(directory);
+      for (let lines = 0; lines < 100; lines++) logGroups.write('stock', text);
+      await logGroups.close();
+      logGroups.write('stock', 'late\n');
+    }
+
+    expect(readFileSync(path.join(directory, 'stock.log'), 'utf8')).toBe(
+      'first\n'.repeat(100) + 'second\n'.repeat(100),
+    );
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  test('begin a new file where the last one is long, and keep that one', async () => {
+    writeFileSync(path.join(directory, 'long.log'), 'x'.repeat(10 * 1024 * 1024 + 1));
+    const logGroups = new LogGroups(directory);
+    logGroups.write('long', 'new\n');
+    await logGroups.close();
+
+    expect(readFileSync(path.join(directory, 'long.log'), 'utf8')).toBe('new\n');
+    expect(statSync(path.join(directory, 'long.log.1')).size).toBe(10 * 1024 * 1024 + 1);
+  });
+
+  test('drop all lines after one that cannot be written, with one notice', async () => {
+    symlinkSync('/dev/full', path.join(directory, 'full.log'));
+    const logGroups = new LogGroups(directory);
+    for (let lines = 0; lines < 3; lines++) {
+      logGroups.write('full', 'text\n');
+      await setTimeout(20);
+    }
+    await logGroups.close();
+
+    expect(errors.mock.calls).toEqual([[expect.stringMatching(/^Logging has stopped: ENOSPC/)]]);
+  });
 });
 
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;

@@ -1,4 +1,4 @@
-import { renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
 import { LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
-import { reloadSaved } from '../../../infra/local/lambda/load-functions.ts';
-import { bundleFunctions, functionFiles } from '../../../infra/stack/bundle.ts';
+import { bundleFunctions } from '../../../infra/stack/bundle.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { runFunction, streaming, type TestFunction, testFunctions } from './test-functions.ts';
 
@@ -204,23 +203,19 @@ test('A client that reads slowly holds the function back for itself, and for no 
   while (taken() < 400) await sleep(10);
 });
 
-test('A function is loaded anew when its source is saved, and its stack traces name the lines of its sources', async () => {
-  jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const codeDirectory = join(directory, 'asset');
+test('A function is loaded anew, and its stack traces name the lines of its sources', async () => {
   bundleFunctions(directory, ['authorizer']);
-  renameSync(join(directory, 'authorizer'), codeDirectory);
-  const before = `exports.handler = async () => 'before';\n//# sourceMappingURL=../authorizer.map\n`;
-  writeFileSync(join(codeDirectory, 'function.cjs'), before);
+  const codeDirectory = join(directory, 'authorizer');
+  const bundle = readFileSync(join(codeDirectory, 'function.cjs'));
+  writeFileSync(join(codeDirectory, 'function.cjs'), `exports.handler = async () => 'before';\n`);
   let log = '';
   const lambda = runFunction({ codeDirectory, log: (_, text) => void (log += text) });
   stops.push(() => lambda.stop());
   expect(await invoke(lambda)).toBe('before');
-  const end = await reloadSaved(lambda, [codeDirectory]);
-  utimesSync(functionFiles()['authorizer'] ?? '', new Date(), new Date());
-  const loaded = async (): Promise<unknown> => ((await invoke(lambda)) === 'before' ? loaded() : undefined);
+  writeFileSync(join(codeDirectory, 'function.cjs'), bundle);
+  lambda.reload();
 
   // It needs a table.
-  await expect(loaded().finally(end)).rejects.toThrow('environment variable');
+  await expect(invoke(lambda)).rejects.toThrow('environment variable');
   expect(log).toMatch(/shared\/environment\.ts:\d+:\d+\)\n.*functions\/authorizer\.ts:\d+:\d+\)/);
-  jest.restoreAllMocks();
 });

@@ -1,0 +1,110 @@
+import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { HostError, writeNotice } from '../host-error.ts';
+import { assemble, isSource, projectRoot } from './assemble.ts';
+import { readAssembly, type SynthesizedStack } from './read-assembly.ts';
+
+/** Debounce for editors that save a file in several steps. */
+const SAVED_AFTER_MS = 50;
+
+/**
+ * Follows saves in `functions/` and `shared/` from now on. It runs once without a save. Each save ends the previous run.
+ *
+ * @param bundle runs each time
+ * @param synthesize runs after a bundle, unless saves since the last synthesis were in `functions/` only
+ * @returns stops
+ */
+export function followSaves(
+  root: string,
+  bundle: () => Promise<void>,
+  synthesize: (signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  let templateMayDiffer = true;
+  let timer: NodeJS.Timeout | undefined;
+  let current = new AbortController();
+  let last = Promise.resolve();
+  const run = async (signal: AbortSignal): Promise<void> => {
+    try {
+      if (!signal.aborted) await bundle();
+      if (templateMayDiffer && !signal.aborted) await synthesize(signal);
+      if (!signal.aborted) templateMayDiffer = false;
+    } catch (error) {
+      if (error instanceof HostError) writeNotice(error.message);
+      // esbuild has printed its errors.
+      else if (!signal.aborted && !(error instanceof Error && 'errors' in error)) throw error;
+    }
+  };
+  const runLater = (): void => {
+    current.abort();
+    const { signal } = (current = new AbortController());
+    clearTimeout(timer);
+    timer = setTimeout(() => void (last = last.then(() => run(signal))), SAVED_AFTER_MS);
+  };
+  const watchers: FSWatcher[] = [];
+  // Node.js's recursive watcher loses files that an editor replaces.
+  const watchDirectory = (directory: string): void => {
+    const onSave = (event: string, name: string | null): void => {
+      const path = join(directory, name ?? '');
+      if (!isSource(path)) return;
+      templateMayDiffer ||= path.startsWith('shared');
+      const isNew = event === 'rename' && statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory();
+      if (isNew) watchDirectory(path);
+      runLater();
+    };
+    watchers.push(watch(join(root, directory), onSave));
+    const entries = readdirSync(join(root, directory), { withFileTypes: true });
+    for (const { name } of entries.filter((each) => each.isDirectory() && isSource(each.name)))
+      watchDirectory(join(directory, name));
+  };
+  for (const directory of ['functions', 'shared']) watchDirectory(directory);
+  runLater();
+  return async () => {
+    for (const watcher of watchers) watcher.close();
+    clearTimeout(timer);
+    current.abort();
+    await last;
+  };
+}
+
+/**
+ * Bundles and synthesizes the service, and does so again after saves.
+ *
+ * @param temporary directory for bundles and assemblies
+ * @param reload called with new bundles, in the same directories
+ * @param restart called with another template
+ */
+export function watchSources(temporary: string, reload: () => void, restart: () => void) {
+  const bundles = join(temporary, 'bundles');
+  const first = Promise.withResolvers<SynthesizedStack>();
+  let served: string | undefined;
+  const bundle = async (): Promise<void> => {
+    // Loaded on demand: the bundler uses memory.
+    const { bundleFunctions, functionFiles } = await import('../../stack/bundle.ts');
+    bundleFunctions(bundles, Object.keys(functionFiles()));
+    if (served === undefined) return;
+    reload();
+    writeNotice('Reloaded the functions.');
+  };
+  const synthesize = async (signal: AbortSignal): Promise<void> => {
+    const stack = readAssembly(await assemble(temporary, signal));
+    const template = withoutHashes(stack.template);
+    if (served !== undefined && served !== template) restart();
+    served ??= template;
+    const assets = [...stack.assetDirectories].map(
+      ([key, asset]) => [key, join(bundles, bundleNameOf(asset))] as const,
+    );
+    first.resolve({ ...stack, assetDirectories: new Map(assets) });
+  };
+  return { first: first.promise, stop: followSaves(projectRoot, bundle, synthesize) };
+}
+
+/** The name of the function whose bundle an asset is, if any. */
+function bundleNameOf(asset: string): string {
+  const file = join(asset, 'function.cjs');
+  const bundle = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(bundle)?.[1] ?? '';
+}
+
+/** The template without what depends on the functions' code: keys of assets, and hashes in logical ids. */
+const withoutHashes = (template: unknown): string =>
+  JSON.stringify(template).replaceAll(/[0-9a-f]{64}\.zip|(?<=[A-Za-z][0-9A-F]{8})[0-9a-f]{32}\b/g, '');

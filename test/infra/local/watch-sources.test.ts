@@ -1,0 +1,103 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { followSaves } from '../../../infra/local/assembly/watch-sources.ts';
+import { HostError } from '../../../infra/local/host-error.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const root = temporaryDirectory();
+for (const directory of ['functions', 'shared/stores']) mkdirSync(join(root, directory), { recursive: true });
+
+/** The steps that were taken, and the gates in which they wait. */
+let steps: string[];
+let bundle: jest.Mock<() => Promise<void>>;
+let synthesize: jest.Mock<(signal: AbortSignal) => Promise<void>>;
+let stop: () => Promise<void>;
+
+beforeEach(async () => {
+  steps = [];
+  bundle = jest.fn(async () => void steps.push('bundle'));
+  synthesize = jest.fn(async () => void steps.push('synthesize'));
+  // Late events of the files that the test before has saved.
+  await setTimeout(100);
+  stop = followSaves(root, bundle, synthesize);
+});
+afterEach(() => stop());
+
+const save = (path: string): void => writeFileSync(join(root, path), `${performance.now()}`);
+
+/** Waits until this many steps have begun, and a while for more. */
+async function taken(count: number): Promise<readonly string[]> {
+  while (steps.length < count) await setTimeout(5);
+  await setTimeout(200);
+  return steps;
+}
+
+test('A start bundles and synthesizes; then a save in functions/ bundles, and one in shared/ synthesizes too', async () => {
+  expect(await taken(2)).toEqual(['bundle', 'synthesize']);
+  save('functions/a.ts');
+  expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);
+  save('shared/stores/b.ts');
+  expect(await taken(5)).toEqual(['bundle', 'synthesize', 'bundle', 'bundle', 'synthesize']);
+});
+
+test('A burst of saves counts once; built files do not count', async () => {
+  await taken(2);
+  for (const path of ['shared/a.ts', 'shared/a.ts', 'shared/stores/b.ts', 'functions/c.ts']) save(path);
+  expect(await taken(4)).toHaveLength(4);
+  save('shared/.a.ts.swp');
+  expect(await taken(4)).toHaveLength(4);
+});
+
+test('Saves count after an editor has replaced the file, and in new directories', async () => {
+  save('shared/stores/a.ts');
+  await taken(2);
+  save('shared/stores/a.ts.new');
+  renameSync(join(root, 'shared/stores/a.ts.new'), join(root, 'shared/stores/a.ts'));
+  expect(await taken(4)).toHaveLength(4);
+  save('shared/stores/a.ts');
+  expect(await taken(6)).toHaveLength(6);
+  mkdirSync(join(root, 'shared/new'));
+  expect(await taken(8)).toHaveLength(8);
+  save('shared/new/a.ts');
+  expect(await taken(10)).toHaveLength(10);
+});
+
+test('A save during the first synthesis ends it, and leads to another', async () => {
+  synthesize.mockImplementationOnce(async (signal) => {
+    steps.push('interrupted');
+    save('functions/a.ts');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    throw new Error('The operation was aborted');
+  });
+
+  expect(await taken(4)).toEqual(['bundle', 'interrupted', 'bundle', 'synthesize']);
+});
+
+test('A save during a bundle leads to another', async () => {
+  bundle.mockImplementationOnce(async () => {
+    steps.push('slow');
+    save('functions/a.ts');
+    await setTimeout(100);
+  });
+
+  expect(await taken(3)).toEqual(['slow', 'bundle', 'synthesize']);
+});
+
+test('After a bundle or a synthesis that fails, the next save takes the steps that are left; the reason is printed once', async () => {
+  const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await taken(2);
+  // As esbuild does, which has printed it.
+  bundle.mockRejectedValueOnce(Object.assign(new Error('Build failed'), { errors: [] }));
+  save('shared/a.ts');
+  await setTimeout(200);
+  synthesize.mockRejectedValueOnce(new HostError('The service cannot be synthesized'));
+  save('functions/b.ts');
+  expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);
+  save('functions/b.ts');
+
+  expect(await taken(5)).toEqual(['bundle', 'synthesize', 'bundle', 'bundle', 'synthesize']);
+  expect(errors.mock.calls).toEqual([['The service cannot be synthesized\n']]);
+  errors.mockRestore();
+});
