@@ -66,9 +66,9 @@ export function revocation(now: number) {
 /** Max tokens with those in their grace: one token of a key is rotated at a time. */
 export const MAX_TOKENS_WITH_GRACE = 5;
 
-/** With max tokens, name and labels, an item is below 1,024 bytes, so a count costs one write unit. */
-export const MAX_NAME_BYTES = 100;
-export const MAX_LABEL_BYTES = 12;
+/** With max tokens, name and labels, an item has at most 1,010 bytes: a count of up to 1,024 costs one write unit. */
+export const MAX_NAME_BYTES = 48;
+export const MAX_LABEL_BYTES = 8;
 
 /** The label of a key's first token. */
 export const MAIN_LABEL = 'main';

@@ -21,6 +21,12 @@ export interface WriteOptions {
   readonly retriesThrottled: boolean;
 }
 
+/** Refused requests to count in the minute and in the day. */
+export interface Refusals {
+  readonly ofMinute: number;
+  readonly ofDay: number;
+}
+
 /** Max attempts of a throttled write. With more, a flood with one key would occupy many execution environments. */
 const THROTTLED_ATTEMPTS = 3;
 
@@ -56,11 +62,11 @@ const ADMITTED: Readonly<Record<'none' | 'minute' | 'day', Expressions>> = {
 /** Counts refused requests if the quota is exhausted and the key unchanged since they were refused. */
 const REFUSED = {
   none: {
-    update: 'ADD minuteRefused :refused, dayRefused :refused',
+    update: 'ADD minuteRefused :refused, dayRefused :refusedToday',
     condition: 'currentMinute = :minute AND (minuteUsed >= perMinute OR dayUsed >= perDay) AND revision = :revision',
   },
   minute: {
-    update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused ADD dayRefused :refused',
+    update: 'SET currentMinute = :minute, minuteUsed = :zero, minuteRefused = :refused ADD dayRefused :refusedToday',
     condition: 'currentMinute < :minute AND currentMinute >= :day AND dayUsed >= perDay AND revision = :revision',
   },
 } as const satisfies Record<string, Expressions>;
@@ -86,13 +92,13 @@ export class CounterStore {
   /**
    * Counts an admitted request if quota remains, or refused ones if it is exhausted.
    *
-   * @param refused their number, if the step counts refused requests
+   * @param refused their numbers, if the step counts refused requests
    */
-  count(token: Token, step: CountingStep, refused: number, options: WriteOptions): Promise<ConditionalWriteResult> {
+  count(token: Token, step: CountingStep, refused: Refusals, options: WriteOptions): Promise<ConditionalWriteResult> {
     const values = valuesOf(step.window);
     if (step.kind === 'countAdmitted')
       return this.#updateIf(token, options, ADMITTED[step.window.starts ?? 'none'], { ...values, ':one': 1 });
-    const refusals = { ':refused': refused, ':revision': step.revision };
+    const refusals = { ':refused': refused.ofMinute, ':refusedToday': refused.ofDay, ':revision': step.revision };
     return this.#updateIf(token, options, REFUSED[step.window.starts ?? 'none'], { ...values, ...refusals });
   }
 

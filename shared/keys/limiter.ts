@@ -1,11 +1,12 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConnectionGone, isThrottled, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
-import { CounterStore, type WriteOptions } from './counter-store.ts';
+import { CounterStore, type Refusals, type WriteOptions } from './counter-store.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { Token } from './token.ts';
 import {
   type CountingStep,
   countingStep,
+  isSameDay,
   limitRefusal,
   type Minute,
   minuteOf,
@@ -16,6 +17,8 @@ import {
 
 /** A lost race means that another request of the key succeeded, so a few rounds suffice. */
 const MAX_ROUNDS = 16;
+
+const NONE: Refusals = { ofMinute: 0, ofDay: 0 };
 
 /** LRU cache size, in keys, per execution environment. */
 const KEY_CACHE_SIZE = 1_000;
@@ -87,7 +90,7 @@ export class Limiter {
     const { now, retryUntil } = options;
     let step = key.firstStep(token.hash, now);
     for (let round = 0; round < MAX_ROUNDS && Date.now() <= retryUntil; round++) {
-      const refused = step.kind === 'countRefused' ? key.takeRefusals(step.window.minute) : 0;
+      const refused = step.kind === 'countRefused' ? key.takeRefusals(step.window.minute) : NONE;
       const write = await this.#counters.count(token, step, refused, options);
       key.update(write.key, now);
       if (write.conditionHeld) {
@@ -122,8 +125,9 @@ export class CachedKey {
   #seenAt: number | undefined;
   /** When the last request that wrote the key ended, by this machine's clock. Unix milliseconds. */
   #writtenAt: number | undefined;
-  /** Cached refusals that the table does not count yet. */
+  /** Cached refusals that the table does not count yet, in the minute and in the day. */
   #uncounted = 0;
+  #uncountedToday = 0;
   /** The last write that DynamoDB throttled at every attempt. */
   #throttled: { readonly at: number; readonly error: unknown } | undefined;
 
@@ -144,6 +148,7 @@ export class CachedKey {
       const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
       if (throttled || !isWritten) {
         this.#uncounted += 1;
+        this.#uncountedToday += 1;
         return limitRefusal(this.#key, now);
       }
     }
@@ -172,11 +177,13 @@ export class CachedKey {
     return { kind: 'countAdmitted', window: { minute: minuteOf(now) } };
   }
 
-  /** Number of refusals to add to the counter: this one and the cached ones of its minute. Resets the cached ones. */
-  takeRefusals(minute: Minute): number {
-    const uncounted = this.#key?.currentMinute === minute ? this.#uncounted : 0;
+  /** The refusals to add to the counters: this one and the cached ones of its minute and day. Resets the cached ones. */
+  takeRefusals(minute: Minute): Refusals {
+    const ofMinute = this.#key?.currentMinute === minute ? this.#uncounted : 0;
+    const refused = { ofMinute: 1 + ofMinute, ofDay: 1 + this.#uncountedToday };
     this.#uncounted = 0;
-    return 1 + uncounted;
+    this.#uncountedToday = 0;
+    return refused;
   }
 
   /** Stores the item that a write returned. @param now time of the request, Unix milliseconds */
@@ -184,6 +191,7 @@ export class CachedKey {
     const isSameMinute = key?.currentMinute === this.#key?.currentMinute;
     // The key may have been resumed: earlier refusals must not suspend it again.
     if (!isSameMinute || key?.revision !== this.#key?.revision) this.#uncounted = 0;
+    if (key && this.#key && !isSameDay(key.currentMinute, this.#key.currentMinute)) this.#uncountedToday = 0;
     this.#key = key;
     this.#seenAt = now;
   }

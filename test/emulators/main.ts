@@ -95,9 +95,10 @@ async function sideOf({ outputs }: Deployment, endpoint: string): Promise<Side> 
     StockTableName: stock = '',
     PetsTableName: pets = '',
     OrdersTableName: orders = '',
+    UsageTableName: usage = '',
   } = outputs;
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(), { unmarshallOptions: { ...exactNumbers } });
-  await loadSampleData(documents, { stock, pets, orders });
+  await loadSampleData(documents, { stock, pets, orders, usage });
   const args = ['keys', 'create', '--stage', 'staging', '--plan', 'business', '--name', 'witness', '--json'];
   const { stdout, stderr } = spawnSync(process.execPath, ['infra/admin/main.ts', ...args], { encoding: 'utf8' });
   if (stderr !== '') throw new Error(`The admin command cannot issue a key: ${stderr}`);

@@ -1,4 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
+import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
 import type { syncKeys, SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import { metricsIn, recordLog } from '../support/request-lines.ts';
@@ -17,7 +18,8 @@ const nothing: SyncReport = {
 const log = recordLog();
 const sync = jest.fn<typeof syncKeys>();
 jest.unstable_mockModule('../../shared/key-registry/sync-keys.ts', () => ({ syncKeys: sync }));
-Object.assign(process.env, { KEYS_TABLE: 'keys', HISTORY_TABLE: 'history', API_ID: 'api', API_STAGE: 'v1' });
+const tables = { KEYS_TABLE: 'keys', HISTORY_TABLE: 'history', USAGE_TABLE: 'usage' };
+Object.assign(process.env, { ...tables, API_ID: 'api', API_STAGE: 'v1' });
 const { handler } = await import('../../functions/sync-keys.ts');
 
 test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures its problems and the keys that it opened', async () => {
@@ -34,7 +36,8 @@ test('A sync logs one line: it counts all that it did, names up to a hundred key
   await handler();
   const line: unknown = JSON.parse(log());
 
-  const [registry] = sync.mock.lastCall ?? [];
+  const [registry, options] = sync.mock.lastCall ?? [];
+  expect(options?.usage).toBeInstanceOf(KeyUsage);
   expect(registry?.keyTable).toBeInstanceOf(KeyTable);
   expect(registry?.apiStage).toEqual({ apiId: 'api', stage: 'v1' });
   expect(line).toMatchObject({

@@ -21,13 +21,14 @@ import { editKey, moveKey, resumeKey, revokeKey, suspendKey } from '../../infra/
 import { findRecord } from '../../infra/admin/keys/find-key.ts';
 import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { clientOver, type Commit, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
+import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 
 export const KEYS_TABLE = 'keys';
 const HISTORY_TABLE = 'history';
+const USAGE_TABLE = 'usage';
 
 /** What stands between a command and its calls. @param name of the call, such as `GetApiKeyCommand` */
 export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
@@ -41,15 +42,17 @@ export class InProcessTarget {
   readonly target: Target;
   readonly #interception = new AsyncLocalStorage<Interception>();
 
+  /** The stored days that every query finds, the newest first. */
+  usage: Item[] = [];
   #table = new VirtualTable();
   #history = new VirtualHistory();
 
   constructor() {
-    const documents = clientOver(async (command, input) =>
-      input['TableName'] === HISTORY_TABLE
-        ? this.#history.execute(command, input)
-        : this.#table.execute(command, input, { at: Date.now(), writer: 'admin' }),
-    );
+    const documents = clientOver(async (command, input) => {
+      if (input['TableName'] === HISTORY_TABLE) return this.#history.execute(command, input);
+      if (input['TableName'] === USAGE_TABLE) return { Items: this.usage, $metadata: {} };
+      return this.#table.execute(command, input, { at: Date.now(), writer: 'admin' });
+    });
     const controlPlane = createControlPlane(this.records, () => undefined);
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
@@ -79,7 +82,15 @@ export class InProcessTarget {
     });
     const keyTable = new KeyTable(documents, KEYS_TABLE, history);
     const none = {
-      tables: { stock: '', keys: KEYS_TABLE, pets: '', orders: '', requests: '', history: HISTORY_TABLE, usage: '' },
+      tables: {
+        stock: '',
+        keys: KEYS_TABLE,
+        pets: '',
+        orders: '',
+        requests: '',
+        history: HISTORY_TABLE,
+        usage: USAGE_TABLE,
+      },
       baseUrl: '',
       place: '',
       option: '',
@@ -93,7 +104,7 @@ export class InProcessTarget {
       history,
       apiStage,
       keyTable,
-      usage: new KeyUsage(documents, ''),
+      usage: new KeyUsage(documents, USAGE_TABLE),
       ...none,
       notices,
       pause: () => Promise.resolve(),

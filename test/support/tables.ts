@@ -38,6 +38,7 @@ export const createStockTable = creating({ storeId: 'S', petId: 'N' });
 export const createPetsTable = creating({ petId: 'N' });
 export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
 export const createHistoryTable = creating({ recordId: 'S', revision: 'N' });
+export const createUsageTable = creating({ recordId: 'S', day: 'S' });
 export const createRequestsTable = creating({ requestId: 'S' });
 
 /** How an admin names a token that was made. */

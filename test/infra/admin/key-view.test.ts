@@ -1,11 +1,12 @@
 import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
-import { dailyUsage } from '../../../infra/admin/usage.ts';
+import { usageOfKey } from '../../../infra/admin/usage.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { minuteOf } from '../../../shared/keys/verdict.ts';
+import { DAY_MS, isoDay, minuteOf } from '../../../shared/keys/verdict.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
@@ -40,18 +41,24 @@ describe('The use of a key', () => {
     expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('is of each UTC day since it was made: what was metered, and of today what was counted', async () => {
+  test('is of each UTC day since it was made: stored days, and what its record counts, also once it is revoked', async () => {
     const today = Date.now();
-    const dayBefore = (days: number): string => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
-    const used = { currentMinute: minuteOf(today), dayUsed: 5, createdAt: today - 3 * 86_400_000 };
-    await world.issue(aKey({ keyId: 'mine', ...used }), 'free');
-    for (const ago of [0, 2, 2, 2, 4]) world.records.countRequest(dayBefore(ago), 'free', 'mine');
+    const dayBefore = (days: number): string => isoDay(today - days * DAY_MS);
+    const counted = { currentMinute: minuteOf(today), dayUsed: 5, dayRefused: 1 };
+    const before = { priorMinute: minuteOf(today - DAY_MS), priorUsed: 4, priorRefused: 2 };
+    await put('mine', 'mine', { ...counted, ...before, createdAt: today - 3 * DAY_MS, ...REVOKED });
+    world.usage = [marshall({ recordId: 'any', day: dayBefore(2), used: 3, refused: 0 })];
 
-    expect(await dailyUsage(target, 'mine', 4)).toMatchObject({
+    expect(await usageOfKey(target, 'mine', 90)).toMatchObject({
       perDay: 1_000,
-      days: [0, 3, 0, 5].map((requests, index) => ({ date: dayBefore(3 - index), requests })),
+      days: [
+        { day: dayBefore(3), used: 0, refused: 0 },
+        { day: dayBefore(2), used: 3, refused: 0 },
+        { day: dayBefore(1), used: 4, refused: 2 },
+        { day: dayBefore(0), used: 5, refused: 1 },
+      ],
     });
-    expect((await dailyUsage(target, 'mine', 90)).days).toHaveLength(4);
+    expect((await usageOfKey(target, 'mine', 2)).days).toHaveLength(2);
   });
 });
 

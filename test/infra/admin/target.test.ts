@@ -53,7 +53,7 @@ const outputs = [
   'ApiId',
   'ApiStage',
   'BaseUrl',
-  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History'].map((table) => `${table}TableName`),
+  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History', 'Usage'].map((table) => `${table}TableName`),
 ];
 
 /** Finds the stage with a server in place of AWS. */

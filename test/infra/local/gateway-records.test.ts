@@ -4,7 +4,6 @@ import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane
 import { applyTemplate } from '../../../infra/local/control-plane/template-records.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
-import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 import { signature } from './control-plane-calls.ts';
@@ -41,19 +40,13 @@ test('A change that cannot be stored is 500, and changes nothing', async () => {
 describe('stored records', () => {
   beforeEach(() => createTables(database.client, [gatewayTable]));
 
-  test('are there again after a start: keys with their plan, and the usage of 90 days', async () => {
-    const [today, old] = [isoDay(Date.now()), isoDay(Date.now() - 91 * DAY_MS)];
+  test('are there again after a start: keys with their plan', async () => {
     const records = await started();
     await records.saveApiKey(key);
     await records.saveApiKey(anApiKey({ id: 'deleted' }));
     await records.removeApiKey('deleted');
-    for (const date of [today, today, old]) records.countRequest(date, 'plan', 'k1');
-    await records.saveUsage();
-    await started();
-    const last = await started();
 
-    expect(last.apiKeys).toEqual([key]);
-    expect([today, old].map((date) => last.requestsOn(date, 'plan', 'k1'))).toEqual([2, 0]);
+    expect((await started()).apiKeys).toEqual([key]);
   });
 
   test('have both of two concurrent changes of a key', async () => {

@@ -32,6 +32,12 @@ const tables = {
     attribute('recordId', 'S'),
     attribute('revision', 'N'),
   ],
+  TablesUsageA60E9525: [
+    key('recordId', 'HASH'),
+    key('day', 'RANGE'),
+    attribute('recordId', 'S'),
+    attribute('day', 'S'),
+  ],
 };
 
 test.each([
@@ -51,7 +57,7 @@ test.each([
   // It is switched on and off without another table.
   expect(found.map(([, { Properties }]) => Properties['StreamSpecification'])).toEqual([
     { StreamViewType: 'NEW_AND_OLD_IMAGES' },
-    ...Array.from({ length: 4 }, () => undefined),
+    ...Array.from({ length: 5 }, () => undefined),
   ]);
   for (const [, table] of found)
     expect(table).toMatchObject({
@@ -64,15 +70,14 @@ test.each([
     });
 });
 
-test('DynamoDB deletes old records of keys, requests and history, and nothing else', () => {
+test('DynamoDB deletes old records of keys, requests, history and usage, and nothing else', () => {
   const timeToLive = propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table').flatMap(
     ({ TimeToLiveSpecification }) => TimeToLiveSpecification ?? [],
   );
 
   expect(timeToLive).toEqual([
     { AttributeName: 'purgeAt', Enabled: true },
-    { AttributeName: 'ttl', Enabled: true },
-    { AttributeName: 'ttl', Enabled: true },
+    ...Array.from({ length: 3 }, () => ({ AttributeName: 'ttl', Enabled: true })),
   ]);
 });
 

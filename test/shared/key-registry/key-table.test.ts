@@ -209,7 +209,8 @@ test('Each part of a record is described, or is bookkeeping', () => {
   );
 
   const identity = ['recordId', 'keyId', 'createdAt', 'revision', 'changedAt'];
-  const counters = ['currentMinute', 'dayUsed', 'minuteRefused', 'minuteUsed'];
+  const counters = ['currentMinute', 'minuteUsed', 'minuteRefused', 'dayUsed', 'dayRefused'];
+  counters.push('priorMinute', 'priorUsed', 'priorRefused');
   // One half of a suspension alone means nothing.
   const halves = ['suspendedByAdmin', 'suspendedUntil'];
   const bookkeeping = [...identity, ...counters, ...halves, 'interimUntil', 'purgeAt', 'unappliedSince'];

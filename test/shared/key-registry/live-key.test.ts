@@ -56,9 +56,9 @@ describe('A key of API Gateway', () => {
   });
 
   test.each<[string, ApiKey, object, PlanId]>([
-    ['a longer name cut to 100', { name: 'n'.repeat(101) }, { name: `${'n'.repeat(97)}…` }, 'free'],
-    ['a name of 100 bytes in 25 characters', { name: '🐾'.repeat(25) }, { name: '🐾'.repeat(25) }, 'free'],
-    ['no part of a character at the cut', { name: `n${'🐾'.repeat(26)}` }, { name: `n${'🐾'.repeat(24)}…` }, 'free'],
+    ['a longer name cut to 48', { name: 'n'.repeat(49) }, { name: `${'n'.repeat(45)}…` }, 'free'],
+    ['a name of 48 bytes in 12 characters', { name: '🐾'.repeat(12) }, { name: '🐾'.repeat(12) }, 'free'],
+    ['no part of a character at the cut', { name: `n${'🐾'.repeat(13)}` }, { name: `n${'🐾'.repeat(11)}…` }, 'free'],
     ['the limits of the catalog, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
     [

@@ -47,7 +47,7 @@ describe('An environment refuses from memory for a second, and no longer', () =>
 
     expect(new Set(outcomes)).toEqual(new Set(['denied']));
     expect(verdictOf(cachedKey(aKey({ tokens })), NOW, 'wrong')).toBe('denied');
-    expect(memory.takeRefusals(MINUTE)).toBe(1);
+    expect(memory.takeRefusals(MINUTE)).toEqual({ ofMinute: 1, ofDay: 1 });
   });
 });
 
@@ -70,8 +70,11 @@ describe('Refusals from memory', () => {
   test('are counted with the next write, once', () => {
     const memory = refused();
 
-    expect([memory.takeRefusals(MINUTE), memory.takeRefusals(MINUTE)]).toEqual([4, 1]);
-    expect(refused().takeRefusals(MINUTE + 1)).toBe(1);
+    expect([memory.takeRefusals(MINUTE), memory.takeRefusals(MINUTE)]).toEqual([
+      { ofMinute: 4, ofDay: 4 },
+      { ofMinute: 1, ofDay: 1 },
+    ]);
+    expect(refused().takeRefusals(MINUTE + 1)).toEqual({ ofMinute: 1, ofDay: 4 });
   });
 
   test.each<[string, Partial<KeyRecord>, number]>([
@@ -82,7 +85,7 @@ describe('Refusals from memory', () => {
     const memory = refused();
     memory.update(exhausted(change), NOW);
 
-    expect(memory.takeRefusals(change.currentMinute ?? MINUTE)).toBe(count);
+    expect(memory.takeRefusals(change.currentMinute ?? MINUTE).ofMinute).toBe(count);
   });
 });
 

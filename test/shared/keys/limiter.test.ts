@@ -15,6 +15,7 @@ import { Limiter } from '../../../shared/keys/limiter.ts';
 import { clientOver } from '../../model/virtual-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aKey, KeysTable, outcomesOf, parsed, tokenOf } from '../../support/tables.ts';
 import { recordCalls } from '../recorded-calls.ts';
@@ -63,15 +64,17 @@ describeOnEachEngine('The limiter', (newClient) => {
 
   test('admits the first request ever of a key, and counts it in its minute and its day', async () => {
     const key = await table.issue();
-    const counted = { ...key, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
+    const day = { dayRefused: 0, priorMinute: 0, priorUsed: 0, priorRefused: 0 };
+    const counted = { ...key, ...day, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
 
     expect(await limiter.admit(tokenOf(key), NOW)).toEqual({ kind: 'admitted', key: counted });
     expect(await table.read(key)).toEqual(counted);
   });
 
-  // An item of up to 1,024 bytes costs one unit.
+  // An item of up to 1,024 bytes costs one unit; 14 are left.
   test('admits a request of the longest item with one write unit and no read', async () => {
-    const key = await table.issue(longestKey());
+    const longest = longestKey();
+    const key = await table.issue({ ...longest, name: `${longest.name}${'x'.repeat(14)}` });
     const recorded = testClient();
     const calls = recordCalls(recorded);
     expect(await new Limiter(recorded, table.name).admit(tokenOf(key), NOW)).toMatchObject({ kind: 'admitted' });
@@ -98,8 +101,19 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await outcomes(3, key)).toEqual(['admitted', 'admitted', 'day']);
 
     expect(await outcomes(1, key, END_OF_MINUTE)).toEqual(['day']);
-    const counters = { currentMinute: MINUTE + 1, minuteUsed: 0, dayUsed: 2, minuteRefused: 1 };
+    const counters = { currentMinute: MINUTE + 1, minuteUsed: 0, dayUsed: 2, minuteRefused: 1, dayRefused: 2 };
     expect(await table.read(key)).toMatchObject(counters);
+  });
+
+  test('keeps the day before when a day begins, whether or not an older release has counted it', async () => {
+    const key = await table.issue({ dayRefused: 1 });
+    expect(await outcomes(2, key)).toEqual(['admitted', 'admitted']);
+    expect(await outcomes(1, key, END_OF_DAY + 86_400_000)).toEqual(['admitted']);
+    expect(await table.read(key)).toMatchObject({ priorMinute: MINUTE, priorUsed: 2, priorRefused: 1, dayRefused: 0 });
+
+    const older = await table.issue({ currentMinute: MINUTE - 1_440, dayUsed: 7 });
+    expect(await outcomes(1, older)).toEqual(['admitted']);
+    expect(await table.read(older)).toMatchObject({ priorMinute: MINUTE - 1_440, priorUsed: 7, priorRefused: 0 });
   });
 
   test('suspends a key by exactly the refusal of many at once that reaches its limit, for five minutes to the millisecond', async () => {
@@ -241,35 +255,40 @@ test('The limiter evicts a key after requests of a thousand others', async () =>
 });
 
 /** A key whose record has all that it may have, while one of its tokens is being rotated. */
-function longestKey(): KeyRecord {
+function longestKey(): Required<KeyRecord> {
   const { recordId } = aKey();
   const order = { label: 'ü'.repeat(MAX_LABEL_BYTES / 2), until: END_OF_DAY };
   const entries = Array.from({ length: MAX_TOKENS_WITH_GRACE }, (_, index) =>
     tokenEntry(generateToken(recordId), { ...order, pending: index === 0 }, NOW),
   );
-  return aKey({
+  return {
     recordId,
     keyId: 'a1b2c3d4e5',
     name: 'ü'.repeat(MAX_NAME_BYTES / 2),
     plan: 'enterprise',
-    // More than API Gateway lets through at its own limits.
-    perMinute: 48_000,
-    perDay: 999_999_999,
+    perMinute: MAX_PER_MINUTE,
+    perDay: MAX_PER_DAY,
     createdAt: NOW,
     changedAt: NOW,
     expiresAtMs: END_OF_DAY,
     tokens: Object.assign({}, ...entries),
+    enabled: true,
+    revoked: false,
     purgeAt: Math.floor(END_OF_DAY / 1_000),
     unappliedSince: NOW,
     interimUntil: NOW,
     revision: NOW,
     currentMinute: MINUTE,
     minuteUsed: 47_997,
-    dayUsed: 999_999_997,
+    dayUsed: MAX_PER_DAY - 1,
     minuteRefused: 999_998,
+    dayRefused: 999_999_998,
+    priorMinute: MINUTE - 1_440,
+    priorUsed: MAX_PER_DAY - 1,
+    priorRefused: 999_999_998,
     suspendedUntil: NOW - 1,
     suspendedByAdmin: true,
-  });
+  };
 }
 
 /** A client whose first calls fail, each with the next of these errors. */
