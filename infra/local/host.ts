@@ -13,7 +13,8 @@
  *
  * Concurrency. Functions share one worker thread and run side by side in it, 50 events of each; more of them wait,
  * which does not count toward their timeout. A function that times out and blocks the thread ends it, and all events
- * in it. Under a debugger timeouts are off. The engine has its own thread, with sequential writes. Only one sync of keys runs at a time, after
+ * in it. Under a debugger timeouts are off. The engine has its own thread, with sequential writes. Only one sync of
+ * keys runs at a time, after
  * changes and at its interval. Requests that arrive before the server is ready wait. LevelDB's lock refuses a data
  * directory to a second server.
  *

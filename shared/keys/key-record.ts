@@ -73,7 +73,7 @@ export const keyRecordSchema = v.object({
   dayUsed: number,
   /** Requests refused in the current minute. */
   minuteRefused: number,
-  /** Requests refused in the current day, at least: those of a suspended key, and cached ones at the end, are not counted. */
+  /** Requests refused in the current day, at least: not those of a suspended key, and not all cached refusals. */
   dayRefused: v.optional(number),
   /** The counters of the day before the current one with requests, by its last minute with one. */
   priorMinute: v.optional(number),

@@ -177,7 +177,7 @@ export class CachedKey {
     return { kind: 'countAdmitted', window: { minute: minuteOf(now) } };
   }
 
-  /** The refusals to add to the counters: this one and the cached ones of its minute and day. Resets the cached ones. */
+  /** The refusals to add to the counters: this one, and the cached ones, which it resets. */
   takeRefusals(minute: Minute): Refusals {
     const ofMinute = this.#key?.currentMinute === minute ? this.#uncounted : 0;
     const refused = { ofMinute: 1 + ofMinute, ofDay: 1 + this.#uncountedToday };

@@ -8,7 +8,8 @@ import { readAssembly, type SynthesizedStack } from './read-assembly.ts';
 const SAVED_AFTER_MS = 50;
 
 /**
- * Follows saves in `functions/` and `shared/` from now on. It runs once without a save. Each save ends the previous run.
+ * Follows saves in `functions/` and `shared/` from now on. It runs once without a save. Each save ends the previous
+ * run.
  *
  * @param bundle runs each time
  * @param synthesize runs after a bundle, unless saves since the last synthesis were in `functions/` only

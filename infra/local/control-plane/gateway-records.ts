@@ -63,7 +63,7 @@ type Kind = v.InferOutput<typeof itemSchema>['kind'];
 const itemOf = (kind: Kind, id: string, content: unknown = {}) => ({ kind, id, content: JSON.stringify(content) });
 
 /**
- * API Gateway's state of an account: API keys and usage plans. It is read from memory, and each change of a key is first
+ * API Gateway's state of an account: API keys and usage plans. It is read from memory. Each change of a key is first
  * stored: a failed write leaves both as they were.
  */
 export class GatewayRecords {

@@ -85,6 +85,7 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
       ...onTable('Keys', 'Scan', 'GetItem', 'UpdateItem'),
       ...(await gatewayCallsOfSync()),
       ...onTable('History', 'PutItem'),
+      ...onTable('Usage', 'Query', 'UpdateItem'),
       ...onQueue.map((call) => `sqs:${call} on <KeySyncQueue.Arn>`),
     ],
   ],

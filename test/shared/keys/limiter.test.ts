@@ -106,7 +106,7 @@ describeOnEachEngine('The limiter', (newClient) => {
   });
 
   test('keeps the day before when a day begins, whether or not an older release has counted it', async () => {
-    const key = await table.issue({ dayRefused: 1 });
+    const key = await table.issue({ currentMinute: MINUTE, dayRefused: 1 });
     expect(await outcomes(2, key)).toEqual(['admitted', 'admitted']);
     expect(await outcomes(1, key, END_OF_DAY + 86_400_000)).toEqual(['admitted']);
     expect(await table.read(key)).toMatchObject({ priorMinute: MINUTE, priorUsed: 2, priorRefused: 1, dayRefused: 0 });
