@@ -10,6 +10,7 @@ export class LogGroups {
   readonly #directory: string;
   readonly #streams = new Map<string, WriteStream>();
   #isClosed = false;
+  #hasFailed = false;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -31,7 +32,8 @@ export class LogGroups {
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(file, `${file}.1`);
     const stream = createWriteStream(file, { flags: 'a' }).on('error', ({ message }) => {
       // A full disk must not stop the service.
-      if (!this.#isClosed) writeNotice(`Logging has stopped: ${message}`);
+      if (!this.#hasFailed) writeNotice(`Logging has stopped: ${message}`);
+      this.#hasFailed = true;
       this.#isClosed = true;
     });
     this.#streams.set(group, stream);

@@ -1,6 +1,6 @@
 /**
- * Whether a value matches a pattern of a policy, in which `*` stands for any text. Each part between two `*` is searched
- * once, at its first place, so the time is linear.
+ * Whether a value matches a pattern of a policy, in which `*` stands for any text. Each part between two `*` is
+ * searched once, at its first place, so the time is linear.
  */
 export function matchesPattern(pattern: string, value: string): boolean {
   const [start = '', ...parts] = pattern.split('*');

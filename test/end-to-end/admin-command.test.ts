@@ -152,20 +152,22 @@ describe('In the life of a key', () => {
     expect(await admin.output('keys', 'resume', id)).toBe('acme is not suspended: it is active.\n');
   });
 
-  test('usage draws its days: today as counted, earlier ones as API Gateway has metered them', async () => {
+  test('usage draws its days', async () => {
     await statusesOf(second, second);
     clock.moveTo(clock.now + DAY_MS);
     await statusesOf(second);
 
     expect((await admin.output('usage', id, '--days', '2')).split('\n')).toEqual([
-      'day (UTC)\trequests\t',
-      expect.stringMatching(new RegExp(`^${isoDay(clock.now - DAY_MS)}\t\\d+\t█{40}$`)),
-      expect.stringMatching(new RegExp(`^${isoDay(clock.now)}\t1\t█+$`)),
+      'day (UTC)\tadmitted\trefused\t',
+      expect.stringMatching(new RegExp(`^${isoDay(clock.now - DAY_MS)}\t\\d+\t0\t█{40}$`)),
+      expect.stringMatching(new RegExp(`^${isoDay(clock.now)}\t1\t0\t█+$`)),
       '',
-      expect.stringMatching(/^Today 1, in 2 days \d+, most \d+ on .* The limit is 10,000 per day\.$/),
+      expect.stringMatching(
+        /^Today 1, in 2 days \d+ admitted, at least 0 refused, most \d+ on .* The limit is 10,000 per day\.$/,
+      ),
       '',
     ]);
-    expect(await admin.output('usage')).toContain(`${id}\tacme\tpro\t1\t9,999\n`);
+    expect(await admin.output('usage')).toContain(`${id}\tacme\tpro\t1\t0\t9,999\n`);
   });
 
   test('revoke asks first, and refuses it from the very next request', async () => {
@@ -205,7 +207,8 @@ test.each([
   [['keys', 'craete'], "unknown command 'craete' (Did you mean create?) (see npm run admin -- keys --help)"],
   [['keys', 'end', 'x'], "required option '--token <token>' not specified"],
   [['usage', 'nobody'], 'There is no key nobody. To list all keys: npm run admin -- --url http'],
-  [['usage', 'demo-free', '--days', '91'], 'must be a whole number from 1 to 90'],
+  [['usage', 'demo-free', '--days', '401'], 'must be a whole number from 1 to 400'],
+  [['usage', '--days', '7'], '--days requires a key.'],
   [['console', '--port', '0'], 'must be a whole number from 1 to 65,535'],
 ])('%j fails with one line, and nothing is made', async (words, message) => {
   const before = host.host.records.apiKeys.length;

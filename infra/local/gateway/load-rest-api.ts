@@ -67,7 +67,7 @@ function pathOf(id: string, stack: ServedStack): string {
   return `${pathOf(resource.text('ParentId'), stack)}/${resource.text('PathPart')}`;
 }
 
-/** Finds the functions of an API by the URI of an integration or an authorizer, with the API's permission to invoke them. */
+/** Finds functions by the URI of an integration or an authorizer, with the API's permission to invoke them. */
 function functionsFor(apiId: string, stack: ServedStack, functions: Functions): FunctionOf {
   const permissions = stack
     .resources('AWS::Lambda::Permission')

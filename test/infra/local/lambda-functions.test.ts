@@ -73,10 +73,11 @@ test('The worker thread runs 50 events side by side; the others wait for longer 
       return [calls, underWay--];
     };`;
   const lambda = deploy(source, { timeoutSeconds: 1 });
+  await invoke(lambda);
   const results = await Promise.all(Array.from({ length: 200 }, () => invoke(lambda)));
 
-  expect(results[0]).toEqual([50, 50]);
-  expect(results.at(-1)).toEqual([200, expect.any(Number)]);
+  expect(results[0]).toEqual([51, 50]);
+  expect(results.at(-1)).toEqual([201, expect.any(Number)]);
   expect(JSON.stringify(results)).not.toContain(',51]');
 });
 
