@@ -144,8 +144,9 @@ function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFu
   const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
   if (!CfnElement.isCfnElement(check) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
   const id = String(stack.resolve(check.logicalId));
-  const hash = (): string => String(stack.resolve(version.logicalId)).slice(-32);
-  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
+  // The CDK ends a version's logical id with an MD5 of the function, in 32 digits, when the app is synthesized.
+  const md5 = (): string => String(stack.resolve(version.logicalId)).slice(-32);
+  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${md5()}` }));
 }
 
 function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {
