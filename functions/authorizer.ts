@@ -42,7 +42,10 @@ async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGa
     const meteredAs = verdict.kind === 'admitted' ? ofKey : overflowKey;
     return allow(methodArn, idOf(verdict.key), meteredAs, contextOf(verdict, token.hash, now));
   } catch (error) {
-    logError('A request could not be counted', error, { requestId });
+    logError('A request could not be counted', error, {
+      requestId,
+      cause: error instanceof Error ? error.name : '',
+    });
     const principal = error instanceof UnreadableRecordError ? idOf(error) : UNCOUNTED;
     return allow(methodArn, principal, interimKey, uncountedContext(now));
   }

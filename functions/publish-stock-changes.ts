@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { DescribeEventBusCommand, EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
@@ -23,6 +23,8 @@ const queue = new SQSClient({ requestHandler });
 const common = { ...stockEventKind, EventBusName: requiredEnv('EVENT_BUS') };
 const queueUrl = requiredEnv('UNPUBLISHED_QUEUE_URL');
 
+/** How long the bus is assumed to exist. */
+const BUS_CHECK_MS = 60_000;
 /** Max entries per call. */
 const EVENTS_PER_CALL = 10;
 const ATTEMPTS = 5;
@@ -42,8 +44,18 @@ interface Change {
   reason: string;
 }
 
+let busCheckedAt = -Infinity;
+
+/** EventBridge accepts events of a missing bus, and loses them. @throws if it is missing: Lambda then retries */
+async function checkBus(): Promise<void> {
+  if (Date.now() < busCheckedAt + BUS_CHECK_MS) return;
+  await bus.send(new DescribeEventBusCommand({ Name: common.EventBusName }));
+  busCheckedAt = Date.now();
+}
+
 /** Sends an invalid event: the bus checks the permission, then rejects it, so no subscriber gets it. */
 async function probe(): Promise<void> {
+  await checkBus();
   const { Entries: [entry] = [] } = await bus.send(
     new PutEventsCommand({ Entries: [{ ...common, Detail: 'no JSON' }] }),
   );
@@ -123,6 +135,7 @@ async function putEvents(changes: readonly Change[]): Promise<void> {
 async function putOnce(changes: readonly Change[]): Promise<void> {
   const Entries = changes.map(({ detail }) => ({ ...common, Detail: JSON.stringify(detail) }));
   try {
+    await checkBus();
     const { Entries: results = [] } = await bus.send(new PutEventsCommand({ Entries }));
     for (const [index, change] of changes.entries()) {
       const { EventId, ErrorCode = 'no result' } = results[index] ?? {};

@@ -31,7 +31,7 @@ export interface StageSettings {
   /** All tables each night, kept for 35 days here and in the AWS Backup vault of this ARN, elsewhere. */
   readonly backup?: { readonly copyTo: string };
   readonly logRetentionDays: LogRetentionDays;
-  /** USD 0.10 per month for each metric that they check, about 2 together. They roll a canary back. */
+  /** USD 0.10 per month for each metric that they check, about 3 together. They roll a canary back. */
   readonly alarms: boolean;
   /** The recipients of alarms and recoveries. `npm run deploy` requires them, or an explicit `nobody`. */
   readonly alarmTargets?: AlarmTargets | 'nobody';
@@ -51,8 +51,8 @@ export interface StageSettings {
   readonly throttle: ThrottleSettings;
   readonly lists: ListSettings;
   /**
-   * Reserved concurrency of batch updates (`PATCH /inventory`): each writes 50 entries per second, and all stock is one
-   * partition: 1,000 writes per second until DynamoDB splits it. Not available to other functions, or in a new account.
+   * Reserved concurrency of batch updates (`PATCH /inventory`): as many as the throttle of the method admits in half a
+   * second, the time of one (infra/stack/usage-plans.ts). Not available to other functions, or in a new account.
    */
   readonly batchConcurrency?: number;
   /**
@@ -114,6 +114,8 @@ export interface FirewallSettings {
   readonly requestsPerAddress?: number;
   /** Max requests without a bearer key, including preflights. */
   readonly requestsWithoutKey: number;
+  /** Blocked addresses as CIDR ranges, such as `192.0.2.44/32` or `2001:db8::/48`: USD 1 per month for each version. */
+  readonly blockedAddresses?: readonly string[];
 }
 
 export interface Domain {
@@ -173,7 +175,7 @@ const production: StageSettings = {
   firewall: { requestsWithoutKey: 2_000 },
   throttle: { requestsPerSecond: 2_500, burst: 5_000 },
   lists: { seconds: 120, concurrency: 100 },
-  batchConcurrency: 10,
+  batchConcurrency: 110,
   stockEvents: true,
   // No customer has limits above Business yet.
   maxEnterpriseLimits: { perMinute, perDay: 1_440 * perMinute },

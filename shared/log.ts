@@ -39,7 +39,12 @@ export interface CompletedRequest {
   readonly refusal?: ErrorCode | undefined;
   /** False if a complete list was truncated. A page is returned at once, and API Gateway logs its outcome. */
   readonly complete?: boolean;
+  /** Name of the error that caused a 5xx or truncated a list. Alarms excuse throttling and {@link SLOW_CLIENT}. */
+  readonly cause?: string | undefined;
 }
+
+/** Name of the error of a list whose client was disconnected for being too slow. */
+export const SLOW_CLIENT = 'SlowClientError';
 
 /** The common part of a stage's lines. */
 export const logOrigin = () => ({
@@ -94,7 +99,7 @@ const NONE = 'none';
  * @param coldStart whether it is the first request of its execution environment
  */
 export function requestLine(request: CompletedRequest, origin: LogOrigin, now: number, coldStart = false) {
-  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true } = request;
+  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true, cause } = request;
   const fields = {
     level: 'INFO',
     message: 'Request',
@@ -105,6 +110,7 @@ export function requestLine(request: CompletedRequest, origin: LogOrigin, now: n
     status: String(request.status),
     ...(code !== undefined && { code }),
     ...(!complete && { complete }),
+    ...(cause !== undefined && { cause }),
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
     ...(coldStart && { coldStart }),

@@ -1,8 +1,19 @@
+import { isIP } from 'node:net';
 import { type ExactLimits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
 import type { StageSettings } from '../stages.ts';
 
-/** Max UTC minutes that overlap five minutes. */
+/**
+ * Limits are per UTC minute. The firewall's five minutes are at any time, such as 12:00:30 to 12:05:30, and so overlap
+ * six UTC minutes, each with a full limit.
+ */
 const MINUTES_TOUCHED = 6;
+
+/** Whether a text is an address and the bits of its network, which the firewall requires to be at least 1. */
+function isRange(text: string): boolean {
+  const [address = '', bits = '', ...others] = text.split('/');
+  const maxBits = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return /^[1-9]\d*$/.test(bits) && Number(bits) <= maxBits && others.length === 0;
+}
 
 /** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
 export function maxPerCustomer(maxEnterpriseLimits: ExactLimits): number {
@@ -34,6 +45,9 @@ export function checkSettings(settings: StageSettings): void {
       (firewall?.requestsPerAddress ?? perAddress) < perAddress,
       `firewall.requestsPerAddress must be at least ${perAddress}, the limit of one customer`,
     ],
+    ...(firewall?.blockedAddresses ?? []).map(
+      (range) => [!isRange(range), `firewall.blockedAddresses has ${range}, which is no CIDR range`] as const,
+    ),
     [
       alarms && recipients.some(({ emails, topicArns }) => emails.length + topicArns.length === 0),
       "alarmTargets has no recipient: add an e-mail address or a topic, or set 'nobody'",

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
-import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { ExactLimits } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
@@ -38,7 +38,8 @@ export class Firewall extends Construct {
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
     const { stage, logRetentionDays, maxEnterpriseLimits, requestsWithoutKey } = props;
-    const { requestsPerAddress = CUSTOMERS_OF_ADDRESS * maxPerCustomer(maxEnterpriseLimits) } = props;
+    const { blockedAddresses = [], requestsPerAddress = CUSTOMERS_OF_ADDRESS * maxPerCustomer(maxEnterpriseLimits) } =
+      props;
     this.metricName = `${Stack.of(this).stackName}-Firewall`;
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
@@ -49,10 +50,25 @@ export class Firewall extends Construct {
         managedRules(1, 'AWSManagedRulesCommonRuleSet', COUNTED_ONLY),
         managedRules(2, 'AWSManagedRulesKnownBadInputsRuleSet', []),
         rateRule(3, 'RequestsWithoutKey', requestsWithoutKey, withoutBearer),
+        ...this.#blocked(blockedAddresses),
       ],
     });
     new CfnWebACLAssociation(this, 'Association', { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
     this.#log(acl, logRetentionDays);
+  }
+
+  /** A set of addresses has one version of IP. */
+  #blocked(addresses: readonly string[]): CfnWebACL.RuleProperty[] {
+    const ranges = {
+      IPV4: addresses.filter((one) => !one.includes(':')),
+      IPV6: addresses.filter((one) => one.includes(':')),
+    };
+    return Object.entries(ranges).flatMap(([ipAddressVersion, inVersion], index) => {
+      if (inVersion.length === 0) return [];
+      const name = `Blocked${ipAddressVersion}`;
+      const { attrArn: arn } = new CfnIPSet(this, name, { scope: 'REGIONAL', ipAddressVersion, addresses: inVersion });
+      return blockRule(4 + index, name, { ipSetReferenceStatement: { arn } });
+    });
   }
 
   /** Blocked requests, without the parts that may contain a key. */
@@ -80,14 +96,18 @@ function rateRule(
   scopeDownStatement?: CfnWebACL.StatementProperty,
 ): CfnWebACL.RuleProperty {
   const rate = { aggregateKeyType: 'IP', limit, evaluationWindowSec: 300 };
-  return {
-    name,
-    priority,
-    statement: { rateBasedStatement: { ...rate, ...(scopeDownStatement && { scopeDownStatement }) } },
-    action: { block: {} },
-    visibilityConfig: visibility(name),
-  };
+  return blockRule(priority, name, {
+    rateBasedStatement: { ...rate, ...(scopeDownStatement && { scopeDownStatement }) },
+  });
 }
+
+const blockRule = (priority: number, name: string, statement: CfnWebACL.StatementProperty): CfnWebACL.RuleProperty => ({
+  name,
+  priority,
+  statement,
+  action: { block: {} },
+  visibilityConfig: visibility(name),
+});
 
 const withoutBearer: CfnWebACL.StatementProperty = {
   notStatement: {

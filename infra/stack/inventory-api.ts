@@ -20,7 +20,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { operations } from '../../shared/contract/operations.ts';
+import { type Operation, operations } from '../../shared/contract/operations.ts';
 import { methodsFor, methodsOf, type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import {
   allowedMethods,
@@ -36,6 +36,7 @@ import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { ServiceLogs } from './service-logs.ts';
+import { batchMethodThrottle } from './usage-plans.ts';
 
 /** The resource of all paths without another resource. */
 const ANY_PATH = '{path+}';
@@ -209,10 +210,15 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
-  const { method, path } = operations[timedOperation];
-  const methodOptions = alarms || dashboard ? { [`${path}/${method}`]: { ...settings, metricsEnabled: true } } : {};
+  const { rateLimit: throttlingRateLimit, burstLimit: throttlingBurstLimit } = batchMethodThrottle;
+  const methodOptions = {
+    [methodKeyOf(operations.updateInventories)]: { ...settings, throttlingRateLimit, throttlingBurstLimit },
+    ...((alarms || dashboard) && { [methodKeyOf(operations[timedOperation])]: { ...settings, metricsEnabled: true } }),
+  };
   return { ...settings, metricsEnabled: false, methodOptions };
 }
+
+const methodKeyOf = ({ method, path }: Operation): string => `${path}/${method}`;
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still allows TLS 1.0. */
 function allowNoOldTls(restApi: RestApi): void {

@@ -43,8 +43,8 @@ export class InventoryStack extends Stack {
     if (!firewall) acknowledgeNoFirewall(stage);
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
-    const { stockStreamArn: streamArn } = tables;
-    const stockEvents = streamArn ? new StockEvents(this, 'StockEvents', { ...settings, streamArn }) : undefined;
+    const { stock } = tables;
+    const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', { ...settings, stock }) : undefined;
 
     // None for a rollback, which may fix the cause of a failed check.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);

@@ -23,8 +23,8 @@ export interface CanaryRolloutProps {
 }
 
 /**
- * In a canary, a version that always fails affects 10% of an operation's few requests, too few for api-errors. A single
- * failure may be the old version's, and does not count.
+ * In a canary, a version that always fails affects 10% of an operation's few requests. A single failure may be the old
+ * version's, and does not count.
  */
 const FEW_FAILED = { percent: 0.05, atLeast: 2 };
 
@@ -55,15 +55,19 @@ export class CanaryRollout extends Construct {
     }
   }
 
-  /** Has no recipients: it only affects releases. Truncated lists return 200, so they do not count. */
+  /**
+   * Has no recipients: it only affects releases. Requests that Lambda or DynamoDB throttles are not the release's
+   * failures. Truncated lists return 200, so they do not count.
+   */
   #fewErrors(metrics: MonitoringMetrics): Alarm {
-    const failed = metrics.gateway('5XXError');
+    const throttled = [metrics.accountFunctions('Throttles'), metrics.fromLogs('ThrottledRequests')];
+    const failed = metrics.difference(metrics.gateway('5XXError'), ...throttled);
     const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
       failed,
       requests: metrics.gateway('Count'),
     });
     return new Alarm(this, 'FewErrors', {
-      alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes. Rolls a canary back, and has no other effect.`,
+      alarmDescription: `At least ${FEW_FAILED.atLeast} requests, and more than ${FEW_FAILED.percent} %, failed in 5 minutes, without throttled ones. Rolls a canary back, and has no other effect.`,
       // As in alarms.ts: missing data counts as 0.
       metric: metrics.formula('FILL(percent, 0)', { percent }),
       threshold: FEW_FAILED.percent,
@@ -140,8 +144,9 @@ function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFu
   const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
   if (!CfnElement.isCfnElement(check) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
   const id = String(stack.resolve(check.logicalId));
-  const hash = (): string => String(stack.resolve(version.logicalId)).slice(-32);
-  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
+  // The CDK ends a version's logical id with an MD5 of the function, in 32 digits, when the app is synthesized.
+  const md5 = (): string => String(stack.resolve(version.logicalId)).slice(-32);
+  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${md5()}` }));
 }
 
 function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {

@@ -1,4 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, StartingPosition, Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -9,22 +10,23 @@ import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface StockEventsProps {
-  /** The stock table's stream, with old and new images. */
-  readonly streamArn: string;
+  /** With a stream of old and new images. */
+  readonly stock: Table;
   readonly logRetentionDays: LogRetentionDays;
 }
 
 /**
  * Publishes each change of stock on a bus named after the stack (docs/events.md). A failed batch is retried until
- * its records expire after 24 hours, so an outage of the bus loses nothing. A change that the bus refuses would
- * block later ones as long, so the function puts it on a queue.
+ * its records expire after 24 hours, so an outage of the bus loses nothing. EventBridge accepts and loses events of a
+ * bus that was deleted, so the function also fails without it, and the alarm late-events fires: recreate the bus. A
+ * change that the bus refuses would block later ones as long, so the function puts it on a queue.
  */
 export class StockEvents extends Construct {
   readonly publisher: ServiceFunction;
   /** The unpublished changes. */
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { streamArn, logRetentionDays }: StockEventsProps) {
+  constructor(scope: Construct, id: string, { stock, logRetentionDays }: StockEventsProps) {
     super(scope, id);
     const bus = new EventBus(this, 'Bus', { eventBusName: Stack.of(this).stackName, description: 'Changes of stock' });
     this.queue = new Queue(this, 'Unpublished', {
@@ -45,18 +47,19 @@ export class StockEvents extends Construct {
       environment: { EVENT_BUS: bus.eventBusName, UNPUBLISHED_QUEUE_URL: this.queue.queueUrl },
     });
     this.publisher = grantee;
-    const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-      (call) => `dynamodb:${call}`,
-    );
-    Grant.addToPrincipal({ grantee, actions: reading, resourceArns: [streamArn] });
-    Grant.addToPrincipal({ grantee, actions: ['events:PutEvents'], resourceArns: [bus.eventBusArn] });
+    stock.grantStreamRead(grantee);
+    const onBus = ['events:PutEvents', 'events:DescribeEventBus'];
+    Grant.addToPrincipal({ grantee, actions: onBus, resourceArns: [bus.eventBusArn] });
     Grant.addToPrincipal({ grantee, actions: ['sqs:SendMessage'], resourceArns: [this.queue.queueArn] });
     new EventSourceMapping(this, 'Stream', {
       target: grantee.live,
-      eventSourceArn: streamArn,
+      ...(stock.tableStreamArn !== undefined && { eventSourceArn: stock.tableStreamArn }),
       // LATEST would miss changes while Lambda starts to read.
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
+      // An import writes 500 changes per second, and one batch of 100 takes up to half a second. Lambda keeps the order
+      // of each item's changes, not only of each partition key's.
+      parallelizationFactor: 10,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
     });

@@ -76,8 +76,7 @@ export class Tables extends Construct {
     return this.#tables[name].tableArn;
   }
 
-  /** The stock table's stream; undefined if the stage has no events. */
-  get stockStreamArn(): string | undefined {
-    return this.#tables.stock.tableStreamArn;
+  get stock(): Table {
+    return this.#tables.stock;
   }
 }

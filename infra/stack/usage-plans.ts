@@ -13,10 +13,25 @@ import type { ThrottleSettings } from '../stages.ts';
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
+ * Keys that send batch updates at their full rate concurrently: 750 entries per second. The partition accepts 1,000
+ * until DynamoDB splits it, and single updates need the rest.
+ */
+const BATCH_KEYS = 6;
+
+/**
  * Refused batch updates of all keys that reach their function for an exact response: requests per second, and bucket
- * size. The function has little reserved concurrency, so more of them would block admitted batch updates.
+ * size. More of them would take the throttle of the method from admitted batch updates.
  */
 export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
+
+/**
+ * Throttle of the method for all keys: requests per second, and bucket size. It returns a 429 before anything is
+ * counted or changed; beyond the function's reserved concurrency, Lambda's throttle would be a crash (502) to clients.
+ */
+export const batchMethodThrottle = {
+  rateLimit: BATCH_KEYS * batchThrottle.rateLimit + overflowBatchThrottle.rateLimit,
+  burstLimit: BATCH_KEYS * batchThrottle.burstLimit + overflowBatchThrottle.burstLimit,
+} as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;

@@ -3,7 +3,7 @@ import { constants, createGzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import type { Int64 } from '../contract/int64.ts';
 import { type ListId, operations } from '../contract/operations.ts';
-import { logError } from '../log.ts';
+import { logError, SLOW_CLIENT } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
 import { withEntityTag } from './conditional-requests.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
@@ -124,7 +124,9 @@ function pacedBy(minPace: MinPace, disconnect: (error: Error) => void) {
 }
 
 const tooSlowError = ({ bytes, withinMs }: MinPace): Error =>
-  new Error(`The client was too slow: it read less than ${bytes} bytes in ${withinMs} ms`);
+  Object.assign(new Error(`The client was too slow: it read less than ${bytes} bytes in ${withinMs} ms`), {
+    name: SLOW_CLIENT,
+  });
 
 /**
  * API Gateway does not compress streams. Each chunk is flushed, so none waits for the next. When the list

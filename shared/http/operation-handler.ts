@@ -143,17 +143,26 @@ function requestLogger() {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- middy's request, with the response, is untyped
     const { event: request, response, error } = call as HandledRequest & { readonly response: ProxyResult<unknown> };
     const { id: requestId, receivedAt, operation, authorizer } = request;
-    const code = response.statusCode < 400 ? undefined : serviceErrorOf(error).code;
+    const { statusCode, body } = response;
+    const failure = body instanceof Readable ? body.errored : statusCode >= 500 && serviceErrorOf(error);
+    const code = statusCode < 400 ? undefined : serviceErrorOf(error).code;
     log({
       requestId,
       receivedAt,
       operation,
       keyId: authorizer.principalId === UNCOUNTED ? undefined : authorizer.principalId,
       plan: authorizer.plan,
-      status: response.statusCode,
+      status: statusCode,
       code,
       refusal: code === authorizer.outcome ? code : undefined,
-      complete: !(response.body instanceof Readable) || response.body.readableEnded,
+      complete: !(body instanceof Readable) || body.readableEnded,
+      cause: causeOf(failure),
     });
   };
+}
+
+/** The name of the error behind a failure. */
+function causeOf(failure: unknown): string | undefined {
+  const cause = failure instanceof ServiceError ? failure.cause : failure;
+  return cause instanceof Error ? cause.name : undefined;
 }

@@ -32,7 +32,7 @@ test.each([...tableOf(pages.costs.text, 'stage')])(
     const watched = alarms * priceOf('an alarm metric per month') + dashboards * priceOf('a dashboard per month');
 
     expect(watched + ofGuards + priceOf('the key sync per month')).toBeCloseTo(atRest ?? NaN);
-    expect(atRest).toBeLessThan(15);
+    expect(atRest).toBeLessThan(16);
   },
 );
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import type * as PublishStockChanges from '../../functions/publish-stock-changes.ts';
 import { stockChangedSchema } from '../../shared/contract/inventory.ts';
@@ -68,13 +68,15 @@ const taken: Refusal = () => undefined;
 const response = (status: number, body: object) => ({ kind: 'response', status, body: JSON.stringify(body) }) as const;
 
 /** Has the function publish, or check itself. @returns what comes again, and what is on the queue */
-async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200) {
+async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200, isMissing = false) {
   aws.calls.splice(0);
   aws.faults = (call) => {
     if (call.action === 'SendMessage') {
       const MD5OfMessageBody = createHash('md5').update(v.parse(messageIn, call.body).MessageBody).digest('hex');
       return response(queueStatus, { MessageId: 'm', MD5OfMessageBody });
     }
+    if (call.action === 'DescribeEventBus')
+      return isMissing ? response(400, { __type: 'ResourceNotFoundException' }) : response(200, {});
     const codes = entriesOf(call).map(({ Detail }) => refusal(Detail, callsOf('PutEvents').length));
     const ofCall = codes.find((code) => code?.startsWith('!'))?.slice(1);
     if (ofCall !== undefined) return response(ofCall.startsWith('Internal') ? 500 : 400, { __type: ofCall });
@@ -174,11 +176,23 @@ test('A record in another form is put on the queue, and not taken for an outage'
 
 test('A release checks the function by one event that no subscriber sees, as no bus takes it', async () => {
   await expect(send(undefined, () => 'MalformedDetail')).resolves.toEqual({ again: undefined, queued: [] });
-  expect(() => JSON.parse(aws.calls.flatMap(entriesOf)[0]?.Detail ?? '{}')).toThrow(SyntaxError);
-  expect(aws.calls).toHaveLength(1);
+  expect(() => JSON.parse(callsOf('PutEvents').flatMap(entriesOf)[0]?.Detail ?? '{}')).toThrow(SyntaxError);
+  expect(sizes()).toEqual([1]);
 
   for (const code of ['!AccessDeniedException', 'AccessDeniedException', '!InternalException', undefined])
     await expect(send(undefined, () => code)).rejects.toThrow(Error);
+});
+
+test('Without its bus, of which EventBridge loses events unreported, all comes again', async () => {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_001);
+  try {
+    expect(await send(change, taken, 200, true)).toEqual({ again: [sequence(1)], queued: [] });
+    expect(sizes()).toEqual([]);
+    expect(String(logged())).toContain('ResourceNotFoundException');
+    expect(await send(change, taken)).toEqual({ again: [], queued: [] });
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test('docs/events.md has an example that fits the schema, and each field', () => {

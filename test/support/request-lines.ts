@@ -17,6 +17,7 @@ const requestLineSchema = v.strictObject({
   code: v.optional(v.string()),
   reason: v.optional(v.string()),
   complete: v.optional(v.literal(false)),
+  cause: v.optional(v.string()),
   latency: whole,
   coldStart: v.optional(v.literal(true)),
   stack: v.string(),

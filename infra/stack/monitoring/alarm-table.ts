@@ -25,18 +25,15 @@ export interface AlarmDefinition {
   readonly rollsBack?: true;
 }
 
-/**
- * The percentage requires a minimum of failures, not of requests: one failure of three requests at night pages
- * no admin, five of five do.
- */
+/** The percentage requires a minimum of failures, not of requests: one failure of three requests pages no admin. */
 const FAILED = { percent: 1, atLeast: 5 };
+/** For the hours with few requests. */
+const ALL_FAILED = { atLeast: 3, minutes: 30 };
 
 /** Exceeds a cold start of authorizer and function; with enough requests for a meaningful p99. */
 const SLOW = { milliseconds: 3_000, requests: 100 };
 
-/** Functions return a response for every fault, so one that fails was killed, timed out or cannot start. */
-const FAILED_FUNCTION = { atLeast: 3 };
-
+const TRUNCATED = { atLeast: 3 };
 const UNCOUNTED = { atLeast: 5 };
 const THROTTLED = { atLeast: 5 };
 const REFUSED_ADMITTED = { atLeast: 3 };
@@ -45,6 +42,10 @@ const PROBLEMS = { syncs: 2 };
 const REFUSED = { percent: 20, atLeast: 500 };
 const BLOCKED = { atLeast: 1_000 };
 const LATE = { minutes: 15 };
+/** More than the writes that a failed precondition leaves without a change. */
+const STOPPED = { writes: 10, minutes: 30 };
+/** 1,000 per second: an attack at this rate costs 20 USD per hour (docs/operating/security.md). */
+const EXPENSIVE = { atLeast: 300_000 };
 
 /** Why the authorizer refuses a request. */
 export const refusalReasons = [
@@ -79,7 +80,20 @@ export const alarmCatalog = {
         requests: metrics.gateway('Count'),
       }),
     breaches: { above: FAILED.percent },
-    rollsBack: true,
+  },
+  outage: {
+    title: 'All requests fail',
+    severity: 'page',
+    when: `at least ${ALL_FAILED.atLeast} requests return 5xx in ${ALL_FAILED.minutes} minutes, and none succeeds`,
+    firstStep: 'the saved query "Failed requests by operation"',
+    periodMinutes: ALL_FAILED.minutes,
+    metric: (metrics) =>
+      metrics.formula(share('failed', '(requests - refused)', ALL_FAILED), {
+        failed: metrics.gateway('5XXError'),
+        requests: metrics.gateway('Count'),
+        refused: metrics.gateway('4XXError'),
+      }),
+    breaches: { atLeast: 100 },
   },
   'slow-answers': {
     title: 'Responses are slow',
@@ -94,23 +108,14 @@ export const alarmCatalog = {
     breaches: { above: SLOW.milliseconds },
     rollsBack: true,
   },
-  'authorizer-errors': {
-    title: 'The authorizer fails',
-    severity: 'page',
-    when: `the authorizer crashes or times out at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
-    firstStep: 'the saved query "Errors and their causes", with @log of the authorizer',
-    metric: (metrics) => metrics.function(metrics.monitored.functions.byName.authorizer, 'Errors'),
-    breaches: { atLeast: FAILED_FUNCTION.atLeast },
-    rollsBack: true,
-  },
   'function-errors': {
     title: 'Lists are truncated',
     severity: 'page',
-    when: `list functions crash or time out at least ${FAILED_FUNCTION.atLeast} times in 5 minutes`,
+    when: `list functions crash or time out at least ${TRUNCATED.atLeast} times in 5 minutes, without throttled reads and slow clients`,
     firstStep: 'the graph "Function errors and throttles": which function?',
     // Other failing functions cause a 5xx; a list has already returned 200.
-    metric: (metrics) => metrics.fromLogs('BrokenLists'),
-    breaches: { atLeast: FAILED_FUNCTION.atLeast },
+    metric: (metrics) => metrics.difference(metrics.fromLogs('BrokenLists'), metrics.fromLogs('ExcusedLists')),
+    breaches: { atLeast: TRUNCATED.atLeast },
     rollsBack: true,
   },
   'gateway-refusals': {
@@ -134,7 +139,8 @@ export const alarmCatalog = {
     severity: 'page',
     when: `at least ${THROTTLED.atLeast} function invocations in the account are throttled in 5 minutes`,
     firstStep: 'aws lambda get-account-settings: is the limit of concurrent executions reached?',
-    // Without a function name: all functions in the account share one limit.
+    // Without a function name: all functions in the account share one limit. API Gateway's throttles keep batch updates
+    // within their reservation, so every throttle refuses a customer within the limits.
     metric: (metrics) => metrics.accountFunctions('Throttles'),
     breaches: { atLeast: THROTTLED.atLeast },
   },
@@ -189,6 +195,23 @@ export const alarmCatalog = {
     },
     breaches: { above: LATE.minutes * 60_000 },
   },
+  'stopped-events': {
+    title: 'Changes of stock are not read',
+    severity: 'page',
+    when: `the stock has at least ${STOPPED.writes} writes in ${STOPPED.minutes} minutes, and the publisher was not invoked; after 24 hours they are lost`,
+    firstStep: 'aws lambda list-event-source-mappings: the state of the mapping',
+    periodMinutes: STOPPED.minutes,
+    // Without invocations there is no IteratorAge.
+    metric: (metrics) => {
+      const { stockEvents } = metrics.monitored;
+      if (!stockEvents) return undefined;
+      const invoked = metrics.formula('1000000 * calls', {
+        calls: metrics.function(stockEvents.publisher, 'Invocations'),
+      });
+      return metrics.difference(metrics.table('stock', 'ConsumedWriteCapacityUnits'), invoked);
+    },
+    breaches: { atLeast: STOPPED.writes },
+  },
   'unpublished-events': {
     title: 'Changes of stock were not published',
     severity: 'ticket',
@@ -209,6 +232,15 @@ export const alarmCatalog = {
         requests: metrics.requests('Requests'),
       }),
     breaches: { above: REFUSED.percent },
+  },
+  'many-requests': {
+    title: 'Requests cost money',
+    severity: 'page',
+    when: `at least ${thousands(EXPENSIVE.atLeast)} requests per 5 minutes, for 15 minutes`,
+    firstStep: 'the saved query "Addresses with most requests"',
+    periods: 3,
+    metric: (metrics) => metrics.gateway('Count'),
+    breaches: { atLeast: EXPENSIVE.atLeast },
   },
   'firewall-blocks': {
     title: 'The firewall blocks many requests',

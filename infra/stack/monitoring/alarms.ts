@@ -53,12 +53,12 @@ export class Alarms extends Construct {
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(periodMinutes));
     const found = definition.metric(metrics);
     if (!found) return undefined;
-    // For a window without data, CloudWatch uses older data, possibly from another hour.
-    const nothing = missingData === TreatMissingData.BREACHING ? 1 : 0;
+    // An alarm without data in its window looks for some further back, even hours ago, and would not recover.
+    const valueOfNoData = missingData === TreatMissingData.BREACHING ? 1 : 0;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName: `${this.#prefix}${alarmId}`,
       alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
-      metric: metrics.formula(`FILL(found, ${nothing})`, { found }),
+      metric: metrics.formula(`FILL(found, ${valueOfNoData})`, { found }),
       ...comparison(breaches),
       evaluationPeriods: periods,
       datapointsToAlarm: periods,

@@ -35,7 +35,7 @@ export const logGroupsOf = ({ api, functions, keySync, stockEvents }: Monitored)
 });
 
 /** Metrics of the log filters (see monitoring.ts). */
-export type LogMetric = 'GatewayRefusals' | 'BrokenLists';
+export type LogMetric = 'GatewayRefusals' | 'BrokenLists' | 'ExcusedLists' | 'ThrottledRequests';
 
 /** A log filter's metric has only dimensions of its fields, so its name contains the stack. */
 export const logMetricName = (stackName: string, name: LogMetric): string => `${stackName}-${name}`;
@@ -113,6 +113,13 @@ export class MonitoringMetrics {
   sum(idPrefix: string, metrics: readonly AnyMetric[], label?: string): MathExpression {
     const named = Object.fromEntries(metrics.map((metric, index) => [`${idPrefix}${index + 1}`, metric]));
     return this.formula(`SUM([${Object.keys(named).join(', ')}])`, named, label);
+  }
+
+  /** A metric without what others count of it. SUM ignores a metric without data; arithmetic and FILL may not. */
+  difference(all: AnyMetric, ...excused: readonly AnyMetric[]): MathExpression {
+    const named = Object.fromEntries(excused.map((metric, index) => [`excused${index + 1}`, metric]));
+    const negative = Object.keys(named).map((id) => `, -${id}`);
+    return this.formula(`SUM([all${negative.join('')}])`, { all, ...named });
   }
 
   #metric(namespace: string, metricName: string, statistic: string, dimensionsMap: Record<string, string>): Metric {

@@ -4,7 +4,7 @@ import { FilterPattern, type IFilterPattern, type LogGroup, MetricFilter } from 
 import { Construct } from 'constructs';
 import { operations } from '../../../shared/contract/operations.ts';
 import { ADMITTED } from '../../../shared/http/request.ts';
-import { METRICS_NAMESPACE } from '../../../shared/log.ts';
+import { METRICS_NAMESPACE, SLOW_CLIENT } from '../../../shared/log.ts';
 import type { StageSettings } from '../../stages.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
@@ -39,6 +39,16 @@ const failedCall = FilterPattern.all(
   FilterPattern.stringValue('$.record.status', '!=', 'success'),
 );
 
+/** The fields of a line about a request that DynamoDB throttled: causes are named as in shared/dynamodb.ts. */
+const throttled = ['*Exceeded*', 'Throttling*', 'Transaction*'].map((name) =>
+  FilterPattern.stringValue('$.cause', '=', name),
+);
+const throttledRequest = FilterPattern.all(FilterPattern.notExists('$.complete'), FilterPattern.any(...throttled));
+const excusedList = FilterPattern.all(
+  FilterPattern.booleanValue('$.complete', false),
+  FilterPattern.any(...throttled, FilterPattern.stringValue('$.cause', '=', SLOW_CLIENT)),
+);
+
 /** Alarms and dashboard, if the stage has them, and the saved queries. */
 export class Monitoring extends Construct {
   /** The alarms that roll a release back. */
@@ -57,8 +67,13 @@ export class Monitoring extends Construct {
   /** Without such lines there is no metric, and no cost. */
   #countInLogs({ api, functions }: Monitored): void {
     this.#count('GatewayRefusals', 'GatewayRefusals', api.accessLogs, refusedAfterAll);
-    // All lists count as one metric: an alarm has max ten.
-    for (const { node, logs } of functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
+    // All functions count as one metric: an alarm has max ten.
+    for (const { node, logs } of functions.streaming) {
+      this.#count(node.id, 'BrokenLists', logs, failedCall);
+      this.#count(`${node.id}Excused`, 'ExcusedLists', logs, excusedList);
+    }
+    for (const { node, logs } of functions.all)
+      this.#count(`${node.id}Throttled`, 'ThrottledRequests', logs, throttledRequest);
   }
 
   #count(id: string, metric: LogMetric, logGroup: LogGroup, filterPattern: IFilterPattern): void {

@@ -64,7 +64,7 @@ const TRACING = ['xray:PutTraceSegments on *', 'xray:PutTelemetryRecords on *'];
 
 const onTable = (table: string, ...calls: readonly string[]) =>
   calls.map((call) => `dynamodb:${call} on <Tables${table}.Arn>`);
-const onStream = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+const onStream = ['DescribeStream', 'GetRecords', 'GetShardIterator'];
 const onQueue = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'GetQueueUrl', 'ReceiveMessage'];
 
 /** Beside logging and tracing. Admins make keys and usage plans, so that their ids are wildcards. */
@@ -93,6 +93,8 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
     'StockEventsFunction',
     [
       ...onStream.map((call) => `dynamodb:${call} on <TablesStock.StreamArn>`),
+      'dynamodb:ListStreams on *',
+      'events:DescribeEventBus on <StockEventsBus.Arn>',
       'events:PutEvents on <StockEventsBus.Arn>',
       'sqs:SendMessage on <StockEventsUnpublished.Arn>',
     ],

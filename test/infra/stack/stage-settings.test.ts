@@ -40,6 +40,12 @@ test.each<[settings: Partial<StageSettings>, message: string]>([
   [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or set 'nobody'"],
   [{ alarms: true, gatewayLogs: false }, 'alarms: true requires gatewayLogs: true'],
   [{ firewall: { requestsWithoutKey: 1, requestsPerAddress: 287_999 } }, 'requestsPerAddress must be at least 288000'],
+  ...['192.0.2.44', '192.0.2.44/33', '192.0.2.0/0', 'shop/24', '2001:db8::/129'].map(
+    (one): [Partial<StageSettings>, string] => [
+      { firewall: { requestsWithoutKey: 1, blockedAddresses: [one] } },
+      `${one}, which is no CIDR range`,
+    ],
+  ),
   [{ rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
     { petDeprecation: { ...stages.staging.petDeprecation, sunsetAt: 'later' } },
@@ -126,6 +132,27 @@ describe('a stage with every setting', () => {
       const alarm = alarms.find(({ AlarmName }) => AlarmName === `production-Inventory-${id}`);
       expect(alarm).toMatchObject({ AlarmActions: actions, OKActions: actions });
     }
+  });
+
+  test('blocks addresses of both versions', () => {
+    expect(propertiesIn(inventory, 'AWS::WAFv2::IPSet')).toMatchObject([
+      { IPAddressVersion: 'IPV4', Addresses: ['192.0.2.44/32'] },
+      { IPAddressVersion: 'IPV6', Addresses: ['2001:db8::/48'] },
+    ]);
+    const sets = resourcesIn(inventory, 'AWS::WAFv2::IPSet').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    expect(propertiesIn(inventory, 'AWS::WAFv2::WebACL')).toMatchObject([
+      {
+        Rules: expect.arrayContaining(
+          sets.map((Arn, index) =>
+            expect.objectContaining({
+              Priority: 4 + index,
+              Action: { Block: {} },
+              Statement: { IPSetReferenceStatement: { Arn } },
+            }),
+          ),
+        ),
+      },
+    ]);
   });
 
   test('backs up every table each night, here and in another account', () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { batchMethodThrottle } from '../../../infra/stack/usage-plans.ts';
 import { stageNames, stages } from '../../../infra/stages.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
@@ -41,7 +42,7 @@ test('The sync reads a queue, two batches at once; the publisher the stream, aga
     StockEventsUnpublished: { Properties: { MessageRetentionPeriod: 14 * 86_400 } },
     StockEventsBus: { Properties: { Name: '<stage>-Inventory' } },
     StockEventsFunction: { Properties: { TracingConfig: { Mode: 'PassThrough' } } },
-    StockEventsStream: { Properties: { ...mapping, ...stream } },
+    StockEventsStream: { Properties: { ...mapping, ...stream, ParallelizationFactor: 10 } },
   });
   expect(production['StockEventsStream']).not.toHaveProperty('Properties.MaximumRetryAttempts');
   const mappings = propertiesOf(production, 'AWS::Lambda::EventSourceMapping', v.looseObject({}));
@@ -63,12 +64,15 @@ test('The access log has neither paths nor keys, which may hold what must not be
 
 test('No method is without the throttle of the stage, nor logs what is in requests', () => {
   const { requestsPerSecond, burst } = stages.production.throttle;
-  const throttled = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst, DataTraceEnabled: false };
+  const ofStage = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst };
+  const { rateLimit: ThrottlingRateLimit, burstLimit: ThrottlingBurstLimit } = batchMethodThrottle;
 
-  expect(apiStage?.MethodSettings).toHaveLength(2);
-  for (const one of apiStage?.MethodSettings ?? []) expect(one).toMatchObject(throttled);
-  // An alarm and a graph are about the one operation that has metrics of its own.
-  expect(apiStage?.MethodSettings[1]).toMatchObject({ ResourcePath: '/~1inventory~1{petId}', MetricsEnabled: true });
+  expect(apiStage?.MethodSettings).toMatchObject([
+    { ResourcePath: '/*', ...ofStage, DataTraceEnabled: false },
+    { ResourcePath: '/~1inventory', ThrottlingRateLimit, ThrottlingBurstLimit, DataTraceEnabled: false },
+    // An alarm and a graph are about the one operation that has metrics of its own.
+    { ResourcePath: '/~1inventory~1{petId}', ...ofStage, MetricsEnabled: true, DataTraceEnabled: false },
+  ]);
 });
 
 test('The firewall blocks floods and known attacks, and logs no secret', () => {

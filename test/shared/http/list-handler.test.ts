@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { ListId } from '../../../shared/contract/operations.ts';
 import { listHandler } from '../../../shared/http/list-handler.ts';
+import { SLOW_CLIENT } from '../../../shared/log.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { entryToJson, PagedList } from './paged-list.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
@@ -148,10 +149,12 @@ describe.each([
       await pause(chunks.length);
     });
 
-    expect(response.failure).toEqual(new Error(`The client was too slow: it read less than ${bytes} bytes in 100 ms`));
+    expect(String(response.failure)).toBe(
+      `${SLOW_CLIENT}: The client was too slow: it read less than ${bytes} bytes in 100 ms`,
+    );
     expect(isJson(textOf(response))).toBe(false);
     expect(list.reads.length).toBeLessThan(50);
-    expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false }]);
+    expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false, cause: SLOW_CLIENT }]);
   });
 
   test('is not interrupted for a reader that keeps the pace, however long the list', async () => {

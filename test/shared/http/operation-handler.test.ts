@@ -100,7 +100,8 @@ describe.each([
   test('logs our own faults with their cause and the request, and no others', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
     expect(faults()).toEqual([]);
-    await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') })));
+    await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new TypeError('connect ECONNREFUSED') })));
+    expect(lines().map(({ cause }) => cause)).toEqual([undefined, 'TypeError']);
 
     expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
   });
