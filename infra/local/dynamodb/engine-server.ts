@@ -18,30 +18,21 @@ import { isApiError, transactWriteItems } from './transact-write-items.ts';
 const { checkConditional, create } = db;
 for (const parser of [conditionParser, projectionParser, updateParser]) cacheParsed(parser);
 
-/** Permissions of callers, by path; calls with other paths are refused. */
 export interface EngineServerOptions {
   /** Directory of the store; in memory without one. */
-  readonly directory?: string | undefined;
+  readonly directory: string | undefined;
   /** Whether a missing store is an error, instead of being created. */
-  readonly mustExist?: boolean;
-  readonly callers?: ReadonlyMap<string, readonly Grant[]>;
+  readonly mustExist: boolean;
+  /** Permissions of callers, by path; calls with other paths are refused. */
+  readonly callers: Map<string, readonly Grant[]>;
 }
-
-const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
-
-/** All permissions. */
-export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
 
 /**
  * dynalite with additions: roles, the old item of a failed condition, and TransactWriteItems.
  *
  * @throws if the store cannot be opened, such as one that another process uses
  */
-export async function createEngineServer({
-  directory,
-  mustExist = false,
-  callers = new Map([['/', everything]]),
-}: EngineServerOptions = {}): Promise<Server> {
+export async function createEngineServer({ directory, mustExist, callers }: EngineServerOptions): Promise<Server> {
   const { server, store } = patchedDynalite(directory);
   await store.db.open({ createIfMissing: !mustExist });
   await dropUnfinishedTables(store);
@@ -50,8 +41,8 @@ export async function createEngineServer({
   const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
     const { method, url, headers } = request;
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
-    const denial = grants === everything ? undefined : iamDenial(grants, operation, body.toString());
-    if (denial !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: denial });
+    const denial = iamDenial(grants, operation, body.toString());
+    if (denial !== undefined) return send(response, 400, { __type: 'com.amazon.coral.service#AccessDeniedException', Message: denial });
     if (operation === 'TransactWriteItems') {
       return void respond(response, () => transact(JSON.parse(body.toString())));
     }
