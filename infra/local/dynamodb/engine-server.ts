@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import dynalite from 'dynalite';
 import conditionParser from 'dynalite/db/conditionParser.js';
-import db, { type LockHolder, type Store } from 'dynalite/db/index.js';
+import db, { type ItemStore, type Store } from 'dynalite/db/index.js';
 import projectionParser from 'dynalite/db/projectionParser.js';
 import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
@@ -36,15 +36,16 @@ export async function createEngineServer({ directory, mustExist, callers }: Engi
   const { server, store } = patchedDynalite(directory);
   await store.db.open({ createIfMissing: !mustExist });
   await dropUnfinishedTables(store);
-  const transact = transactWriteItems(store, writeOneAtATime(store));
+  writeOneAtATime(store);
   const [dynaliteListener] = server.listeners('request');
   const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
     const { method, url, headers } = request;
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
     const denial = iamDenial(grants, operation, body.toString());
-    if (denial !== undefined) return send(response, 400, { __type: 'com.amazon.coral.service#AccessDeniedException', Message: denial });
+    if (denial !== undefined)
+      return send(response, 400, { __type: 'com.amazon.coral.service#AccessDeniedException', Message: denial });
     if (operation === 'TransactWriteItems') {
-      return void respond(response, () => transact(JSON.parse(body.toString())));
+      return void respond(response, () => transactWriteItems(store, JSON.parse(body.toString())));
     }
     // dynalite would allow pages of any origin to read its responses.
     delete headers.origin;
@@ -85,18 +86,12 @@ function patchedDynalite(directory: string | undefined): { server: Server; store
   return { server: dynalite(), store };
 }
 
-/** Serializes all writes of a store: one lock instead of one per item. @returns runs work exclusively */
-function writeOneAtATime(store: Store) {
+/** Serializes all writes of a store: one lock instead of one per item. */
+function writeOneAtATime(store: Store): void {
   const getItemDb = store.getItemDb.bind(store);
   const gate = getItemDb('gate');
-  const lock = (_key: string, run: LockHolder): void => gate.lock('', run);
+  const lock: ItemStore['lock'] = (_key, run) => gate.lock('', run);
   store.getItemDb = (table) => Object.assign(getItemDb(table), { lock });
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const release = await new Promise<() => void>((resolve) => {
-      gate.lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
-    });
-    return work().finally(release);
-  };
 }
 
 /**

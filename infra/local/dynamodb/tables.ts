@@ -60,10 +60,12 @@ async function createTable(client: DynamoDBClient, table: TableSettings): Promis
 const keysOf = (table: TableSettings | TableDescription) => [
   table.KeySchema,
   ...[table.GlobalSecondaryIndexes, table.LocalSecondaryIndexes].map((indexes = []) => {
-    const keys = indexes.map(({ IndexName, KeySchema, Projection: { ProjectionType, NonKeyAttributes } = {} }) => ({
-      ...{ IndexName, KeySchema, ProjectionType },
-      attributes: new Set(NonKeyAttributes),
-    }));
+    const keys = indexes.map(({ IndexName, KeySchema, Projection }) => [
+      IndexName,
+      KeySchema,
+      Projection?.ProjectionType,
+      new Set(Projection?.NonKeyAttributes),
+    ]);
     return new Set(keys);
   }),
 ];
