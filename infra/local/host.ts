@@ -41,7 +41,7 @@ import { assemble } from './assembly/assemble.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { loadRestApi } from './gateway/load-rest-api.ts';
+import { loadRestApi } from './gateway/rest-api.ts';
 import { HostError } from './host-error.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { loadFunctions, reloadSaved } from './lambda/load-functions.ts';

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import dynalite from 'dynalite';
 import conditionParser from 'dynalite/db/conditionParser.js';
@@ -38,29 +39,27 @@ export async function createEngineServer({ directory, mustExist, callers }: Engi
   await dropUnfinishedTables(store);
   writeOneAtATime(store);
   const [dynaliteListener] = server.listeners('request');
-  const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
-    const { method, url, headers } = request;
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method, url = '', headers } = request;
+    const grants = callers.get(url);
+    if (!grants) return void response.writeHead(404).end();
+    const body = await text(request);
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
-    const denial = iamDenial(grants, operation, body.toString());
+    const denial = iamDenial(grants, operation, body);
     if (denial !== undefined)
       return send(response, 400, { __type: 'com.amazon.coral.service#AccessDeniedException', Message: denial });
-    if (operation === 'TransactWriteItems') {
-      return void respond(response, () => transactWriteItems(store, JSON.parse(body.toString())));
-    }
+    if (operation === 'TransactWriteItems')
+      return send(response, 200, await transactWriteItems(store, JSON.parse(body)));
     // dynalite would allow pages of any origin to read its responses.
     delete headers.origin;
     const again = Object.assign(new EventEmitter(), { method, url, headers });
     if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
     again.emit('data', body);
-    return void again.emit('end');
+    again.emit('end');
   };
   server.removeAllListeners('request');
   return server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const grants = callers.get(request.url ?? '');
-    if (!grants) return void response.writeHead(404).end();
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    return request.once('end', () => serve(request, response, grants, Buffer.concat(chunks)));
+    serve(request, response).catch((error: unknown) => sendError(response, error));
   });
 }
 
@@ -131,14 +130,10 @@ function closeIterators({ db: level }: Store): void {
   }
 }
 
-async function respond(response: ServerResponse, call: () => Promise<object>): Promise<void> {
-  try {
-    send(response, 200, await call());
-  } catch (error) {
-    if (isApiError(error)) return send(response, error.statusCode, error.body);
-    const message = messageOf(error);
-    send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
-  }
+function sendError(response: ServerResponse, error: unknown): void {
+  if (isApiError(error)) return send(response, error.statusCode, error.body);
+  const message = messageOf(error);
+  send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

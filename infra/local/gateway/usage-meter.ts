@@ -2,6 +2,8 @@ import { isoDay } from '../../../shared/keys/verdict.ts';
 import type { ApiStage, GatewayRecords, UsagePlan } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
+type Throttle = NonNullable<UsagePlan['throttle']>;
+
 /** The remaining tokens of a key on a plan. */
 interface Bucket {
   tokens: number;
@@ -9,51 +11,46 @@ interface Bucket {
   refilledAt: number;
 }
 
+/**
+ * Meters one request.
+ *
+ * @param usageIdentifierKey the value of a key
+ * @param now Unix milliseconds
+ * @returns the id of the key
+ * @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
+ */
+export type Meter = (usageIdentifierKey: string | undefined, now: number) => string;
+
 /** Meters the requests to one stage by the usage plans: finds the key, and checks throttle and quota. */
-export class UsageMeter {
-  readonly #records: GatewayRecords;
-  readonly #stage: ApiStage;
+export function usageMeter(records: GatewayRecords, stage: ApiStage): Meter {
   /** By plan and key. Not saved: buckets refill soon. */
-  readonly #buckets = new Map<string, Bucket>();
-
-  constructor(records: GatewayRecords, stage: ApiStage) {
-    this.#records = records;
-    this.#stage = stage;
-  }
-
-  /**
-   * Meters one request.
-   *
-   * @param usageIdentifierKey the value of a key
-   * @param now Unix milliseconds
-   * @returns the id of the key
-   * @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
-   */
-  meter(usageIdentifierKey: string | undefined, now: number): string {
-    const key = usageIdentifierKey === undefined ? undefined : this.#records.apiKeyWithValue(usageIdentifierKey);
-    const plan = key?.enabled ? this.#records.planOnStage(key.id, this.#stage) : undefined;
+  const buckets = new Map<string, Bucket>();
+  return (usageIdentifierKey, now) => {
+    const key = usageIdentifierKey === undefined ? undefined : records.apiKeyWithValue(usageIdentifierKey);
+    const plan = key?.enabled ? records.planOnStage(key.id, stage) : undefined;
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
 
     const date = isoDay(now);
-    if (plan.quota && this.#records.requestsOn(date, plan.id, key.id) >= plan.quota.limit) {
+    if (plan.quota && records.requestsOn(date, plan.id, key.id) >= plan.quota.limit) {
       throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     }
-    if (plan.throttle && !this.#takeToken(`${plan.id}/${key.id}`, plan.throttle, now)) {
-      throw new GatewayError('THROTTLED', 'Too Many Requests');
+    if (plan.throttle) {
+      const name = `${plan.id}/${key.id}`;
+      const bucket = buckets.get(name) ?? { tokens: plan.throttle.burstLimit, refilledAt: 0 };
+      buckets.set(name, bucket);
+      if (!takeToken(bucket, plan.throttle, now)) throw new GatewayError('THROTTLED', 'Too Many Requests');
     }
-    this.#records.countRequest(date, plan.id, key.id);
+    records.countRequest(date, plan.id, key.id);
     return key.id;
-  }
+  };
+}
 
-  #takeToken(name: string, { rateLimit, burstLimit }: NonNullable<UsagePlan['throttle']>, now: number): boolean {
-    const bucket = this.#buckets.get(name) ?? { tokens: burstLimit, refilledAt: 0 };
-    this.#buckets.set(name, bucket);
-    // Requests are metered after the authorizer, so not in their order of arrival.
-    const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
-    bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
-    bucket.refilledAt = Math.max(bucket.refilledAt, now);
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
-    return true;
-  }
+function takeToken(bucket: Bucket, { rateLimit, burstLimit }: Throttle, now: number): boolean {
+  // Requests are metered after the authorizer, so not in their order of arrival.
+  const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
+  bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
+  bucket.refilledAt = Math.max(bucket.refilledAt, now);
+  if (bucket.tokens < 1) return false;
+  bucket.tokens -= 1;
+  return true;
 }

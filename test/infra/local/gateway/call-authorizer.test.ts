@@ -11,7 +11,10 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
 
 /** Asks an authorizer that returns this about `GET /inventory`. */
 async function ask(result: unknown) {
-  const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
+  const variables = new ContextVariables([
+    ['requestId', 'id'],
+    ['path', '/v1/inventory'],
+  ]);
   const invoke = () => Promise.resolve(JSON.stringify(result));
   const outcome: unknown = await callAuthorizer(
     { name: 'authorizer', invoke },
@@ -38,7 +41,15 @@ const never = { name: 'authorizer', invoke: () => new Promise<string>(() => unde
 
 test('An authorizer that was not begun within 29 seconds is a 504', async () => {
   jest.useFakeTimers();
-  const asked = callAuthorizer(never, {}, `${STAGE_ARN}/GET/`, new ContextVariables({ requestId: 'id', path: '/v1/' }));
+  const asked = callAuthorizer(
+    never,
+    {},
+    `${STAGE_ARN}/GET/`,
+    new ContextVariables([
+      ['requestId', 'id'],
+      ['path', '/v1/'],
+    ]),
+  );
   jest.advanceTimersByTime(29_000);
   jest.useRealTimers();
 
