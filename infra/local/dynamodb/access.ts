@@ -38,12 +38,9 @@ export function iamDenial(grants: readonly Grant[], operation: string, body: str
   const batch = Object.keys(RequestItems).map((name) => [operation, name]);
   const single = [[operation, IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`]];
   const calls = [writes, batch].find((each) => each.length > 0) ?? single;
-  const wanted = calls.map(([action, on]) => ({
-    action: `dynamodb:${action}`,
-    resource: arn('dynamodb', `table/${on}`),
-  }));
-  const refused = wanted.find(({ action, resource }) => !grants.some((grant) => allows(grant, action, resource)));
-  return refused && `The role of the function is not authorized to perform: ${refused.action} on ${refused.resource}`;
+  const wanted = calls.map(([action, on]) => [`dynamodb:${action}`, arn('dynamodb', `table/${on}`)] as const);
+  const refused = wanted.find((each) => !grants.some((grant) => allows(grant, ...each)));
+  return refused && `The role of the function is not authorized to perform: ${refused.join(' on ')}`;
 }
 
 const allows = ({ actions, resources }: Grant, action: string, resource: string): boolean =>

@@ -67,12 +67,10 @@ declare module 'dynalite/db/index.js' {
 }
 
 declare module 'dynalite/db/*Parser.js' {
-  import type { Item } from 'dynalite/db/index.js';
-
   /** Names and values of an expression, and which of them are unused so far. */
   export interface ParseContext {
     readonly attrNames?: Readonly<Record<string, string>>;
-    readonly attrVals?: Item;
+    readonly attrVals?: Readonly<Record<string, object>>;
     readonly unusedAttrNames: Record<string, unknown>;
     readonly unusedAttrVals: Record<string, unknown>;
   }

@@ -78,8 +78,7 @@ function patchedDynalite(directory: string | undefined): { server: Server; store
     if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
   };
-  const path = directory === undefined ? {} : { path: directory };
-  const store = create({ ...path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const store = create({ path: directory, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   closeIterators(store);
   db.create = () => store;
   return { server: dynalite(), store };

@@ -26,8 +26,8 @@ export async function forwardToEngine(
     if (upstream) await pipeline(upstream, response);
   } catch (error) {
     if (response.headersSent) return void response.destroy();
-    const message = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
-    const body = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
-    response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
+    const reason = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
+    const fault = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: reason };
+    response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(fault));
   }
 }

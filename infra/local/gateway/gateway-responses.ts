@@ -9,7 +9,7 @@ export interface GatewayHttpResponse<Body = Buffer> {
 }
 
 /** The types of errors of the gateway itself. */
-export const gatewayErrorTypes = [
+const gatewayErrorTypes = [
   'ACCESS_DENIED',
   'API_CONFIGURATION_ERROR',
   'AUTHORIZER_CONFIGURATION_ERROR',
@@ -49,7 +49,7 @@ export class ContextVariables extends Map<string, string> {
 }
 
 /** A response of the template. */
-export interface ResponseTemplate {
+interface ResponseTemplate {
   readonly status: number;
   /** Each value is a literal in quotes, or `context.` and a variable. */
   readonly headers: HeaderFields;
@@ -81,11 +81,11 @@ export function mappedHeaders(
   });
 }
 
-/** Renders an error by the gateway response of its type. */
-export type GatewayResponses = (error: GatewayError, variables: ContextVariables) => GatewayHttpResponse;
-
-/** @throws HostError if the API uses AWS's default for one of them, which is not an Error body */
-export function gatewayResponses(resources: readonly Resource[]): GatewayResponses {
+/**
+ * @returns renders an error by the gateway response of its type
+ * @throws HostError if the API uses AWS's default for one of them, which is not an Error body
+ */
+export function gatewayResponses(resources: readonly Resource[]) {
   const byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
   const find = (type: GatewayErrorType): ResponseTemplate => {
     const response = byType.get(type);
@@ -93,7 +93,7 @@ export function gatewayResponses(resources: readonly Resource[]): GatewayRespons
     throw new HostError(`The template sets no gateway response ${type}`);
   };
   gatewayErrorTypes.forEach(find);
-  return ({ type, message }, variables) => {
+  return ({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse => {
     variables.addAll('error', { message, messageString: JSON.stringify(message), responseType: type });
     return render(find(type), variables);
   };

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { writeNotice } from '../host-error.ts';
 import { effectiveTimeout, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { GatewayError, type GatewayHttpResponse } from './gateway-responses.ts';
+import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
 import type { HeaderFields } from './proxy-event.ts';
 
 /**
@@ -18,22 +18,24 @@ export async function integrate(
   event: string,
   timeoutMs: number,
 ): Promise<GatewayHttpResponse> {
-  try {
-    return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs));
-  } catch (error) {
-    throw gatewayErrorOf(error);
-  }
+  return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs, 'DEFAULT_5XX'));
 }
 
-/** Invokes a function, with a timeout for start and end together. @throws GatewayError INTEGRATION_TIMEOUT */
+/**
+ * Invokes a function, with a timeout for start and end together.
+ *
+ * @throws GatewayError INTEGRATION_TIMEOUT, or of a type for a failure of the function
+ */
 export async function invokeWithin(
   lambda: Pick<LambdaFunction, 'invoke'>,
   event: string,
   timeoutMs: number,
+  failureType: GatewayErrorType,
 ): Promise<string> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(timeoutError()), effectiveTimeout(timeoutMs));
-  return Promise.race([lambda.invoke(event), timedOut]).finally(() => clearTimeout(timer));
+  const result = lambda.invoke(event).catch((error: unknown) => fail(error, failureType));
+  return Promise.race([result, timedOut]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -57,7 +59,7 @@ export async function integrateStreaming(
     return { ...responseOf(lambda.name, metadata), body };
   } catch (error) {
     body.destroy();
-    throw gatewayErrorOf(error);
+    return fail(error, 'DEFAULT_5XX');
   } finally {
     // The reader of the body gets its failure; there may be no reader.
     body.on('error', () => undefined);
@@ -66,8 +68,9 @@ export async function integrateStreaming(
 
 const timeoutError = (): GatewayError => new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
 
-const gatewayErrorOf = (error: unknown): unknown =>
-  error instanceof FunctionError ? new GatewayError('DEFAULT_5XX', 'Internal server error') : error;
+function fail(error: unknown, type: GatewayErrorType): never {
+  throw error instanceof FunctionError ? new GatewayError(type, 'Internal server error') : error;
+}
 
 const headerValue = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
 

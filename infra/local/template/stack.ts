@@ -123,7 +123,6 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
     ref,
     read,
     text: (path: string) => read(path, text),
-    /** A map of texts. */
     texts: (path: string): Readonly<Record<string, string>> => read(path, mapOf(text)),
   };
 }
