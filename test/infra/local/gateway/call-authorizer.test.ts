@@ -55,3 +55,13 @@ test('An authorizer that was not begun within 29 seconds is a 504', async () => 
 
   await expect(asked).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
+
+test.each(['', '{"principalId":"k1"}'])('An authorizer that returns %j is a configuration error', async (result) => {
+  const notices = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const broken = { name: 'authorizer', invoke: () => Promise.resolve(result) };
+  const asked = callAuthorizer(broken, {}, `${STAGE_ARN}/GET/`, new ContextVariables());
+
+  await expect(asked).rejects.toEqual(gatewayError('AUTHORIZER_CONFIGURATION_ERROR'));
+  expect(notices).toHaveBeenCalledWith(expect.stringMatching(/^authorizer returned a malformed authorizer response: /));
+  notices.mockRestore();
+});
