@@ -39,7 +39,7 @@ import { readAssembly } from './assembly/read-assembly.ts';
 import { watchSources } from './assembly/watch-sources.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
-import { loadRestApi } from './gateway/load-rest-api.ts';
+import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './listening.ts';

@@ -8,8 +8,7 @@ import { unknownLimitHeaders, corsHeaders, helpLink, securityHeaders } from '../
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
-import type { StreamedResponse } from './gateway/messages.ts';
-import type { RestApi } from './gateway/rest-api.ts';
+import type { RestApi, StreamedResponse } from './gateway/rest-api.ts';
 import { findPageFile, sendPageFile } from './page.ts';
 import { callerRefusal, isOwnName } from './private-access.ts';
 import { readRequest, requestTarget } from './read-request.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { GatewayRequest, HeaderFields } from './gateway/messages.ts';
+import type { GatewayRequest, HeaderFields } from './gateway/proxy-event.ts';
 import { bareAddress } from './listening.ts';
 
 /** Max body of API Gateway. */

@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import type { GatewayRequest } from '../../infra/local/gateway/messages.ts';
-import { requestContext, requestEvent } from '../../infra/local/gateway/proxy-event.ts';
+import { type GatewayRequest, requestContext, requestEvent } from '../../infra/local/gateway/proxy-event.ts';
 import { type ApiRequest, readRequest } from '../../shared/http/request.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 

@@ -32,18 +32,15 @@ export function iamDenial(grants: readonly Grant[], operation: string, body: str
   // The engine itself rejects invalid calls.
   if (!call.success) return undefined;
   const { TableName = '*', IndexName, RequestItems, TransactItems } = call.output;
-  const tables = Object.keys(RequestItems);
   const writes = TransactItems.flatMap((item) =>
-    Object.entries(item).map(([kind, { TableName: written }]) => ({ action: `${kind}Item`, on: written })),
+    Object.entries(item).map(([kind, written]) => [`${kind}Item`, written.TableName]),
   );
-  const on = IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`;
-  const reads = (tables.length > 0 ? tables : [on]).map((each) => ({ action: operation, on: each }));
-  const wanted = (writes.length > 0 ? writes : reads).map((each) => ({
-    action: `dynamodb:${each.action}`,
-    resource: arn('dynamodb', `table/${each.on}`),
-  }));
-  const refused = wanted.find(({ action, resource }) => !grants.some((grant) => allows(grant, action, resource)));
-  return refused && `The role of the function is not authorized to perform: ${refused.action} on ${refused.resource}`;
+  const batch = Object.keys(RequestItems).map((name) => [operation, name]);
+  const single = [[operation, IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`]];
+  const calls = [writes, batch].find((each) => each.length > 0) ?? single;
+  const wanted = calls.map(([action, on]) => [`dynamodb:${action}`, arn('dynamodb', `table/${on}`)] as const);
+  const refused = wanted.find((each) => !grants.some((grant) => allows(grant, ...each)));
+  return refused && `The role of the function is not authorized to perform: ${refused.join(' on ')}`;
 }
 
 const allows = ({ actions, resources }: Grant, action: string, resource: string): boolean =>

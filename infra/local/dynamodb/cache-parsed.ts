@@ -33,7 +33,6 @@ export function cacheParsed(parser: Parser): void {
     }
     const context = { ...options.context, unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
     const result = parse(expression, { context });
-    // An error text.
     if (typeof result === 'string') return result;
     if (cached.size >= CACHE_SIZE) cached.clear();
     const nameOf = new Map(Object.entries(attrVals).map(([name, value]) => [value, name]));

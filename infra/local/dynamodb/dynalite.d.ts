@@ -6,8 +6,10 @@ declare module 'dynalite' {
 }
 
 declare module 'dynalite/db/index.js' {
-  /** An item, or a key, in DynamoDB's own JSON. */
-  export type Item = Readonly<Record<string, unknown>>;
+  import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+
+  /** An item, or a key. */
+  export type Item = Record<string, AttributeValue>;
 
   /** An error that the API returns. */
   export interface ApiError extends Error {
@@ -18,23 +20,21 @@ declare module 'dynalite/db/index.js' {
   /** Validated parameters of a write. */
   export interface WriteData {
     readonly TableName: string;
-    readonly ExpressionAttributeValues?: Readonly<Record<string, object>>;
+    readonly ExpressionAttributeValues?: Item;
     readonly ReturnValuesOnConditionCheckFailure?: string;
   }
 
-  type Done<Result = void> = (error: Error | null, result: Result) => void;
-
-  /** Runs while it holds a lock. The result of `releaseAfter` frees it, and calls `done`. */
-  export type LockHolder = (releaseAfter: <Call>(done: Call) => Call) => void;
-
-  export type BatchWrite =
-    | { readonly type: 'put'; readonly key: string; readonly value: Item }
-    | { readonly type: 'del'; readonly key: string };
+  export type Done<Result = void> = (error: Error | null, result: Result) => void;
 
   export interface ItemStore {
     get(key: string, done: Done<Item | undefined>): void;
     put(key: string, value: Item, done: Done): void;
-    lock(key: string, run: LockHolder): void;
+    /** `run` holds the lock. The result of `releaseAfter` frees it, and calls `done`. */
+    lock(key: string, run: (releaseAfter: <Call>(done: Call) => Call) => void): void;
+  }
+
+  export interface IndexStore extends Pick<ItemStore, 'put'> {
+    del(key: string, done: Done): void;
   }
 
   /** The parts of the store for operations; `getIndexDb` only on tables with indexes. */
@@ -42,15 +42,10 @@ declare module 'dynalite/db/index.js' {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Done<object>): void;
     getItemDb(table: string): ItemStore;
-    getIndexDb?(
-      kind: string,
-      table: string,
-      index: string,
-    ): {
-      put: ItemStore['put'];
-      del(key: string, done: Done): void;
-    };
+    getIndexDb?(kind: string, table: string, index: string): IndexStore;
   }
+
+  export type BatchWrite = { readonly type: 'put' | 'del'; readonly key: string; readonly value?: Item };
 
   /** dynalite's store, on disk or in memory. */
   export interface Store extends OperationStore {
@@ -58,10 +53,8 @@ declare module 'dynalite/db/index.js' {
       open(options: object): Promise<void>;
       batch(writes: readonly BatchWrite[]): Promise<void>;
       del(key: string): Promise<void>;
-      iterator(options: object): AsyncIterable<[key: string, value: Item]>;
-      keys(options: object): { close(): Promise<void> };
-      values(options: object): { close(): Promise<void> };
-    };
+      iterator(options: object): AsyncIterable<[key: string, table: { readonly TableStatus?: string }]>;
+    } & Record<'keys' | 'values', (options: object) => { close(): Promise<void> }>;
   }
 
   const db: {
@@ -90,12 +83,14 @@ declare module 'dynalite/db/*Parser.js' {
 }
 
 declare module 'dynalite/validations/index.js' {
-  import type { OperationStore, WriteData } from 'dynalite/db/index.js';
+  import type { Store, WriteData } from 'dynalite/db/index.js';
+
+  type Types = Record<string, unknown>;
 
   /** They throw an ApiError; the last returns an error text. Each adds its results to `data`. */
   const validations: {
-    checkTypes(data: object, types: Record<string, unknown>): WriteData;
-    checkValidations(data: WriteData, types: Record<string, unknown>, custom: unknown, store: Store): void;
+    checkTypes(data: object, types: Types): WriteData;
+    checkValidations(data: WriteData, types: Types, custom: unknown, store: Store): void;
     validateExpressions(data: object): string | undefined;
   };
   export default validations;
@@ -107,10 +102,8 @@ declare module 'dynalite/validations/*Item.js' {
 }
 
 declare module 'dynalite/actions/*Item.js' {
-  import type { Store, WriteData } from 'dynalite/db/index.js';
+  import type { Done, OperationStore, WriteData } from 'dynalite/db/index.js';
 
   type Result = { readonly ConsumedCapacity: { readonly CapacityUnits: number } };
-  type Done = (error: Error | null, result: Result) => void;
-
-  export default function write(store: OperationStore, data: WriteData, done: Done): void;
+  export default function write(store: OperationStore, data: WriteData, done: Done<Result>): void;
 }

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import dynalite from 'dynalite';
 import conditionParser from 'dynalite/db/conditionParser.js';
-import db, { type LockHolder, type Store } from 'dynalite/db/index.js';
+import db, { type ItemStore, type Store } from 'dynalite/db/index.js';
 import projectionParser from 'dynalite/db/projectionParser.js';
 import updateParser from 'dynalite/db/updateParser.js';
 import deleteItem from 'dynalite/validations/deleteItem.js';
@@ -18,57 +19,47 @@ import { isApiError, transactWriteItems } from './transact-write-items.ts';
 const { checkConditional, create } = db;
 for (const parser of [conditionParser, projectionParser, updateParser]) cacheParsed(parser);
 
-/** Permissions of callers, by path; calls with other paths are refused. */
 export interface EngineServerOptions {
   /** Directory of the store; in memory without one. */
-  readonly directory?: string | undefined;
+  readonly directory: string | undefined;
   /** Whether a missing store is an error, instead of being created. */
-  readonly mustExist?: boolean;
-  readonly callers?: ReadonlyMap<string, readonly Grant[]>;
+  readonly mustExist: boolean;
+  /** Permissions of callers, by path; calls with other paths are refused. */
+  readonly callers: Map<string, readonly Grant[]>;
 }
-
-const ACCESS_DENIED = 'com.amazon.coral.service#AccessDeniedException';
-
-/** All permissions. */
-export const everything: readonly Grant[] = [{ actions: ['*'], resources: ['*'] }];
 
 /**
  * dynalite with additions: roles, the old item of a failed condition, and TransactWriteItems.
  *
  * @throws if the store cannot be opened, such as one that another process uses
  */
-export async function createEngineServer({
-  directory,
-  mustExist = false,
-  callers = new Map([['/', everything]]),
-}: EngineServerOptions = {}): Promise<Server> {
+export async function createEngineServer({ directory, mustExist, callers }: EngineServerOptions): Promise<Server> {
   const { server, store } = patchedDynalite(directory);
   await store.db.open({ createIfMissing: !mustExist });
   await dropUnfinishedTables(store);
-  const transact = transactWriteItems(store, writeOneAtATime(store));
+  writeOneAtATime(store);
   const [dynaliteListener] = server.listeners('request');
-  const serve = (request: IncomingMessage, response: ServerResponse, grants: readonly Grant[], body: Buffer): void => {
-    const { method, url, headers } = request;
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method, url = '', headers } = request;
+    const grants = callers.get(url);
+    if (!grants) return void response.writeHead(404).end();
+    const body = await text(request);
     const [, operation = ''] = String(headers['x-amz-target']).split('.');
-    const denial = grants === everything ? undefined : iamDenial(grants, operation, body.toString());
-    if (denial !== undefined) return send(response, 400, { __type: ACCESS_DENIED, Message: denial });
-    if (operation === 'TransactWriteItems') {
-      return void respond(response, () => transact(JSON.parse(body.toString())));
-    }
+    const denial = iamDenial(grants, operation, body);
+    if (denial !== undefined)
+      return send(response, 400, { __type: 'com.amazon.coral.service#AccessDeniedException', Message: denial });
+    if (operation === 'TransactWriteItems')
+      return send(response, 200, await transactWriteItems(store, JSON.parse(body)));
     // dynalite would allow pages of any origin to read its responses.
     delete headers.origin;
     const again = Object.assign(new EventEmitter(), { method, url, headers });
     if (dynaliteListener) Reflect.apply(dynaliteListener, server, [again, response]);
     again.emit('data', body);
-    return void again.emit('end');
+    again.emit('end');
   };
   server.removeAllListeners('request');
   return server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const grants = callers.get(request.url ?? '');
-    if (!grants) return void response.writeHead(404).end();
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    return request.once('end', () => serve(request, response, grants, Buffer.concat(chunks)));
+    serve(request, response).catch((error: unknown) => sendError(response, error));
   });
 }
 
@@ -87,25 +78,18 @@ function patchedDynalite(directory: string | undefined): { server: Server; store
     if (failure && existing && data.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') failure.body.Item = existing;
     return failure;
   };
-  const path = directory === undefined ? {} : { path: directory };
-  const store = create({ ...path, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const store = create({ path: directory, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   closeIterators(store);
   db.create = () => store;
   return { server: dynalite(), store };
 }
 
-/** Serializes all writes of a store: one lock instead of one per item. @returns runs work exclusively */
-function writeOneAtATime(store: Store) {
+/** Serializes all writes of a store: one lock instead of one per item. */
+function writeOneAtATime(store: Store): void {
   const getItemDb = store.getItemDb.bind(store);
   const gate = getItemDb('gate');
-  const lock = (_key: string, run: LockHolder): void => gate.lock('', run);
+  const lock: ItemStore['lock'] = (_key, run) => gate.lock('', run);
   store.getItemDb = (table) => Object.assign(getItemDb(table), { lock });
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const release = await new Promise<() => void>((resolve) => {
-      gate.lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
-    });
-    return work().finally(release);
-  };
 }
 
 /**
@@ -145,14 +129,10 @@ function closeIterators({ db: level }: Store): void {
   }
 }
 
-async function respond(response: ServerResponse, call: () => Promise<object>): Promise<void> {
-  try {
-    send(response, 200, await call());
-  } catch (error) {
-    if (isApiError(error)) return send(response, error.statusCode, error.body);
-    const message = messageOf(error);
-    send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
-  }
+function sendError(response: ServerResponse, error: unknown): void {
+  if (isApiError(error)) return send(response, error.statusCode, error.body);
+  const message = messageOf(error);
+  send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

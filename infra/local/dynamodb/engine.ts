@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../../shared/log.ts';
 import { compileCache } from '../compile-cache.ts';
 import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
 import type { Grant } from './access.ts';
-import type { CallerMessage, DynaliteMessage, DynaliteSettings } from './dynalite.worker.ts';
+import type { CallerMessage } from './dynalite.worker.ts';
+import type { EngineServerOptions } from './engine-server.ts';
 
 /** The DynamoDB engine of a local server. */
 export interface Engine {
@@ -26,44 +27,34 @@ export interface Engine {
 export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
   if (directory !== undefined) openDataDirectory(directory);
   const store = directory === undefined ? undefined : makeDirectory(directory, 'dynamodb');
-  const settings: DynaliteSettings = {
+  const callPath = `/${randomBytes(32).toString('hex')}/`;
+  const options: EngineServerOptions = {
     directory: store,
     mustExist: store !== undefined && hasStore(store),
-    callPath: `/${randomBytes(32).toString('hex')}/`,
+    callers: new Map([[callPath, [{ actions: ['*'], resources: ['*'] }]]]),
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
-    workerData: settings,
+    workerData: options,
     env: compileCache(),
     // By default V8's young generation grows with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const [message]: (DynaliteMessage | undefined)[] = await Promise.race([
-    once(worker, 'message').catch((error: unknown) => [{ reason: messageOf(error) }]),
-    once(worker, 'exit').then(() => []),
-  ]);
-  if (!message || 'reason' in message) {
-    await worker.terminate();
-    throw unusable(directory ?? 'in memory', message?.reason ?? 'the engine gave no reason');
-  }
+  const fail = ({ message }: Error): never => {
+    throw unusable(directory ?? 'in memory', message);
+  };
+  const [address]: (AddressInfo | undefined)[] = await once(worker, 'message').catch(fail);
   // dynalite throws if its store cannot read or write. Without its database the server cannot continue.
-  worker.on('error', (error: Error) => {
-    throw unusable(directory ?? 'in memory', error.message);
-  });
-  const endpoint = new URL(settings.callPath, `http://127.0.0.1:${message.port}`);
+  worker.on('error', fail);
+  const endpoint = new URL(callPath, `http://127.0.0.1:${address?.port}`);
   return {
     endpoint,
     endpointFor: (caller, grants) => {
       const url = new URL(`${caller}/`, endpoint);
-      const granted: CallerMessage = { path: url.pathname, grants };
-      worker.postMessage(granted);
+      const message: CallerMessage = [url.pathname, grants];
+      worker.postMessage(message);
       return url;
     },
-    close: async () => {
-      // Calls in progress throw that the store is closed. No caller waits for them.
-      worker.removeAllListeners('error').on('error', () => undefined);
-      const exit = new Promise((resolve) => worker.once('exit', resolve));
-      worker.postMessage('close');
-      await exit;
-    },
+    // LevelDB closes with its thread. No caller waits for calls in progress.
+    close: async () => void (await worker.terminate()),
   };
 }

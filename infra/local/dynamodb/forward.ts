@@ -25,12 +25,9 @@ export async function forwardToEngine(
     response.writeHead(upstream?.statusCode ?? 502, upstream?.headers);
     if (upstream) await pipeline(upstream, response);
   } catch (error) {
-    if (response.headersSent) response.destroy();
-    else response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(unavailable(error));
+    if (response.headersSent) return void response.destroy();
+    const reason = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
+    const fault = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: reason };
+    response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(fault));
   }
-}
-
-function unavailable(error: unknown): string {
-  const message = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
-  return JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }

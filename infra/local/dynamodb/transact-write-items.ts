@@ -1,36 +1,20 @@
 import { promisify } from 'node:util';
+import type { CancellationReason } from '@aws-sdk/client-dynamodb';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
 import db, {
   type ApiError,
   type BatchWrite,
-  type Item,
-  type ItemStore,
+  type IndexStore,
+  type OperationStore,
   type Store,
-  type WriteData,
 } from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
 import * as v from 'valibot';
 
-/** One of the writes of a transaction: dynalite's operation, and its parameters. */
-interface Action {
-  readonly data: WriteData;
-  readonly write: typeof putItem;
-}
-
-type IndexStore = ReturnType<NonNullable<Store['getIndexDb']>>;
-
-type RunAlone = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** Why an action cancels its transaction, as the API reports it; `None` if it does not. */
-interface CancellationReason {
-  readonly Code: string;
-  readonly Message?: string;
-  readonly Item?: Item;
-}
-
+/** The reason of an action that does not cancel its transaction. */
 const NONE: CancellationReason = { Code: 'None' };
 
 /** Every item of a transaction is prepared and then committed. */
@@ -50,20 +34,22 @@ export function isApiError(error: unknown): error is ApiError {
 }
 
 /**
- * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store.
+ * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store, whose lock is one for all
+ * writes.
  *
- * @param runAlone runs work exclusively of the engine's writes
- * @returns executes the body of a call, and returns that of its response; on an ApiError nothing was written
+ * @returns the body of the response
+ * @throws ApiError if nothing was written
  */
-export function transactWriteItems(store: Store, runAlone: RunAlone): (body: unknown) => Promise<object> {
-  return async (body) => {
-    const actions = parseActions(body, store);
-    return runAlone(() => writeAll(actions, store));
-  };
+export async function transactWriteItems(store: Store, body: unknown): Promise<object> {
+  const actions = parseActions(body, store);
+  const release = await new Promise<() => void>((resolve) => {
+    store.getItemDb('').lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
+  });
+  return writeAll(actions, store).finally(release);
 }
 
-/** @throws ApiError for an invalid request */
-function parseActions(body: unknown, store: Store): Action[] {
+/** @returns dynalite's operations, and their parameters. @throws ApiError for an invalid request */
+function parseActions(body: unknown, store: Store) {
   const result = v.safeParse(requestSchema, body);
   if (!result.success) throw db.validationError('The local server supports transactions of 1 to 100 Puts and Updates');
   return result.output.TransactItems.map((action) => {
@@ -76,7 +62,7 @@ function parseActions(body: unknown, store: Store): Action[] {
 }
 
 /** @returns the capacity that each write has consumed */
-async function writeAll(actions: readonly Action[], store: Store): Promise<object> {
+async function writeAll(actions: ReturnType<typeof parseActions>, store: Store): Promise<object> {
   const staged = stage(store);
   const ConsumedCapacity: object[] = [];
   const reasons: CancellationReason[] = [];
@@ -107,24 +93,26 @@ function stage(store: Store) {
   const bufferOf = (prefix: string): IndexStore => ({
     put: (key, value, done) => {
       writes.push({ type: 'put', key: `${prefix}~${key}`, value });
-      done(null, undefined);
+      done(null);
     },
     del: (key, done) => {
       writes.push({ type: 'del', key: `${prefix}~${key}` });
-      done(null, undefined);
+      done(null);
     },
   });
-  const getItemDb = (table: string): ItemStore => ({
-    ...store.getItemDb(table),
-    ...bufferOf(`item-${table}`),
-    lock: (key, run) => {
-      keys.push(`${table}~${key}`);
-      run((done) => done);
-    },
-  });
-  const getIndexDb = (kind: string, table: string, index: string): IndexStore =>
-    bufferOf(`index-${kind.toLowerCase()}~${table}~${index}`);
-  return { keys, writes, store: { ...store, getItemDb, getIndexDb } };
+  const staged: OperationStore = {
+    ...store,
+    getItemDb: (table) => ({
+      ...store.getItemDb(table),
+      ...bufferOf(`item-${table}`),
+      lock: (key, run) => {
+        keys.push(`${table}~${key}`);
+        run((done) => done);
+      },
+    }),
+    getIndexDb: (kind, table, index) => bufferOf(`index-${kind.toLowerCase()}~${table}~${index}`),
+  };
+  return { keys, writes, store: staged };
 }
 
 /** @throws an error of the engine itself */

@@ -1,9 +1,15 @@
 import { HostError } from '../host-error.ts';
 import type { Resource } from '../template/stack.ts';
-import type { GatewayHttpResponse, HeaderFields } from './messages.ts';
+import type { HeaderFields } from './proxy-event.ts';
+
+export interface GatewayHttpResponse<Body = Buffer> {
+  readonly status: number;
+  readonly headers: HeaderFields;
+  readonly body: Body;
+}
 
 /** The types of errors of the gateway itself. */
-export const gatewayErrorTypes = [
+const gatewayErrorTypes = [
   'ACCESS_DENIED',
   'API_CONFIGURATION_ERROR',
   'AUTHORIZER_CONFIGURATION_ERROR',
@@ -30,20 +36,10 @@ export class GatewayError extends Error {
 }
 
 /** The `$context` of one request, for substitution in gateway responses. */
-export class ContextVariables {
-  readonly #values = new Map<string, string>();
-
-  constructor({ requestId, path }: Readonly<Record<'requestId' | 'path', string>>) {
-    this.#values.set('requestId', requestId).set('path', path);
-  }
-
+export class ContextVariables extends Map<string, string> {
   /** @param prefix of their names, with a dot */
-  set(values: Readonly<Record<string, unknown>>, prefix: 'authorizer' | 'error'): void {
-    for (const [name, value] of Object.entries(values)) this.#values.set(`${prefix}.${name}`, String(value));
-  }
-
-  get(name: string): string | undefined {
-    return this.#values.get(name);
+  addAll(prefix: 'authorizer' | 'error', values: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(values)) this.set(`${prefix}.${name}`, String(value));
   }
 
   /** Replaces each `$context.name` in a template. Gateway responses do not run VTL. */
@@ -52,58 +48,62 @@ export class ContextVariables {
   }
 }
 
-/** A gateway response of the API. */
-interface GatewayResponse {
+/** A response of the template. */
+interface ResponseTemplate {
   readonly status: number;
   /** Each value is a literal in quotes, or `context.` and a variable. */
   readonly headers: HeaderFields;
   readonly template: string;
 }
 
-/** The gateway responses, by type. */
-export class GatewayResponses {
-  readonly #byType: ReadonlyMap<string, GatewayResponse>;
-
-  /** @throws HostError if the API uses AWS's default for one of them, which is not an Error body */
-  constructor(resources: readonly Resource[]) {
-    this.#byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
-    for (const type of gatewayErrorTypes) this.#of(type);
-  }
-
-  render({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse {
-    variables.set({ message, messageString: JSON.stringify(message), responseType: type }, 'error');
-    const { status, headers, template } = this.#of(type);
-    const mapped = headers.flatMap(([header, source]): HeaderFields => {
-      const value = source.startsWith("'") ? source.slice(1, -1) : variables.get(source.replace('context.', ''));
-      // A header is omitted if its variable is missing.
-      return value === undefined ? [] : [[header, value]];
-    });
-    const body = Buffer.from(variables.substitute(template));
-    return { status, headers: [['Content-Type', 'application/json'], ...mapped], body };
-  }
-
-  #of(type: GatewayErrorType): GatewayResponse {
-    const response = this.#byType.get(type);
-    if (response) return response;
-    throw new HostError(`The template sets no gateway response ${type}`);
-  }
+export function render({ status, headers, template }: ResponseTemplate, variables: ContextVariables) {
+  const mapped = headers.flatMap(([header, source]): HeaderFields => {
+    const value = source.startsWith("'") ? source.slice(1, -1) : variables.get(source.replace('context.', ''));
+    // A header is omitted if its variable is missing.
+    return value === undefined ? [] : [[header, value]];
+  });
+  return { status, headers: mapped, body: Buffer.from(variables.substitute(template)) };
 }
 
-function gatewayResponse(resource: Resource): GatewayResponse {
-  const parameters = Object.entries(resource.texts('ResponseParameters'));
-  return {
-    status: Number(resource.text('StatusCode')),
-    headers: parameters.map(([target, source]) => headerMapping(resource.logicalId, target, source)),
-    template: resource.text('ResponseTemplates.application/json'),
+/** The headers of a response: `gatewayresponse.header.Retry-After` is `'1'` or `context.authorizer.retryAfter`. */
+export function mappedHeaders(
+  { logicalId }: Resource,
+  kind: 'gatewayresponse' | 'method.response',
+  parameters: Readonly<Record<string, string>>,
+): HeaderFields {
+  return Object.entries(parameters).map(([target, source]) => {
+    const [, header] = target.split(`${kind}.header.`);
+    if (header !== undefined && /^('[^']*'|context\..+)$/.test(source)) return [header, source];
+    throw new HostError(
+      `Resource ${logicalId}: the local server does not support ${target} (got ${source}; a literal needs its own ` +
+        'single quotes)',
+    );
+  });
+}
+
+/**
+ * @returns renders an error by the gateway response of its type
+ * @throws HostError if the API uses AWS's default for one of them, which is not an Error body
+ */
+export function gatewayResponses(resources: readonly Resource[]) {
+  const byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
+  const find = (type: GatewayErrorType): ResponseTemplate => {
+    const response = byType.get(type);
+    if (response) return response;
+    throw new HostError(`The template sets no gateway response ${type}`);
+  };
+  gatewayErrorTypes.forEach(find);
+  return ({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse => {
+    variables.addAll('error', { message, messageString: JSON.stringify(message), responseType: type });
+    return render(find(type), variables);
   };
 }
 
-/** A mapping such as `gatewayresponse.header.Retry-After`: `'1'` or `context.authorizer.retryAfter`. */
-function headerMapping(logicalId: string, target: string, source: string): HeaderFields[number] {
-  const header = /^gatewayresponse\.header\.(.+)$/.exec(target)?.[1];
-  if (header !== undefined && /^('[^']*'|context\..+)$/.test(source)) return [header, source];
-  const problem = `${target} (got ${source}; a literal needs its own single quotes)`;
-  throw new HostError(
-    `Resource ${logicalId}: the local server does not support property ResponseParameters.${problem}`,
-  );
+function gatewayResponse(resource: Resource): ResponseTemplate {
+  const mapped = mappedHeaders(resource, 'gatewayresponse', resource.texts('ResponseParameters'));
+  return {
+    status: Number(resource.text('StatusCode')),
+    headers: [['Content-Type', "'application/json'"], ...mapped],
+    template: resource.text('ResponseTemplates.application/json'),
+  };
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { writeNotice } from '../host-error.ts';
 import { effectiveTimeout, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { GatewayError } from './gateway-responses.ts';
-import type { GatewayHttpResponse } from './messages.ts';
-import { responseOf, malformed } from './proxy-result.ts';
+import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
+import type { HeaderFields } from './proxy-event.ts';
 
 /**
  * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its
@@ -17,25 +18,24 @@ export async function integrate(
   event: string,
   timeoutMs: number,
 ): Promise<GatewayHttpResponse> {
-  try {
-    return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs));
-  } catch (error) {
-    throw gatewayErrorOf(error);
-  }
+  return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs, 'DEFAULT_5XX'));
 }
 
 /**
- * Invokes a function, with a timeout for start and end together. @throws GatewayError
- * INTEGRATION_TIMEOUT
+ * Invokes a function, with a timeout for start and end together.
+ *
+ * @throws GatewayError INTEGRATION_TIMEOUT, or of a type for a failure of the function
  */
 export async function invokeWithin(
   lambda: Pick<LambdaFunction, 'invoke'>,
   event: string,
   timeoutMs: number,
+  failureType: GatewayErrorType,
 ): Promise<string> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(timeoutError()), effectiveTimeout(timeoutMs));
-  return Promise.race([lambda.invoke(event), timedOut]).finally(() => clearTimeout(timer));
+  const result = lambda.invoke(event).catch((error: unknown) => fail(error, failureType));
+  return Promise.race([result, timedOut]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -59,7 +59,7 @@ export async function integrateStreaming(
     return { ...responseOf(lambda.name, metadata), body };
   } catch (error) {
     body.destroy();
-    throw gatewayErrorOf(error);
+    return fail(error, 'DEFAULT_5XX');
   } finally {
     // The reader of the body gets its failure; there may be no reader.
     body.on('error', () => undefined);
@@ -68,5 +68,57 @@ export async function integrateStreaming(
 
 const timeoutError = (): GatewayError => new GatewayError('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
 
-const gatewayErrorOf = (error: unknown): unknown =>
-  error instanceof FunctionError ? new GatewayError('DEFAULT_5XX', 'Internal server error') : error;
+function fail(error: unknown, type: GatewayErrorType): never {
+  throw error instanceof FunctionError ? new GatewayError(type, 'Internal server error') : error;
+}
+
+const headerValue = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+
+/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"). */
+const proxyResultSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictObject({
+    statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
+    headers: v.optional(v.record(v.string(), headerValue), {}),
+    multiValueHeaders: v.optional(v.record(v.string(), v.array(headerValue)), {}),
+    body: v.optional(v.string(), ''),
+    // Not decoded: the API has no binary media types.
+    isBase64Encoded: v.optional(v.boolean()),
+  }),
+);
+
+/**
+ * Converts the result of a function, or the metadata before a streamed body, into the response.
+ *
+ * @param functionName for the terminal, if the result is malformed
+ * @param result JSON text
+ * @throws GatewayError DEFAULT_5XX if the result has another format
+ */
+function responseOf(functionName: string, result: string): GatewayHttpResponse {
+  const parsed = v.safeParse(proxyResultSchema, result);
+  if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
+  const { statusCode, headers, multiValueHeaders, body } = parsed.output;
+  const lists = Object.entries(multiValueHeaders);
+  const replaced = new Set(lists.map(([name]) => name.toLowerCase()));
+  const fields = [
+    ...Object.entries(headers).filter(([name]) => !replaced.has(name.toLowerCase())),
+    ...lists.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
+  ];
+  return { status: statusCode, headers: withType(fields), body: Buffer.from(body) };
+}
+
+/** The errors of a result, without its values. */
+export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
+  issues.map((issue) => `${v.getDotPath(issue) ?? 'the result'} must be ${issue.expected ?? 'valid'}`).join(', ');
+
+function malformed(functionName: string, reason: string): GatewayError {
+  writeNotice(`${functionName} returned a malformed Lambda proxy response: ${reason}`);
+  return new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
+}
+
+/** The response is JSON unless the function sets another type. */
+function withType(headers: HeaderFields): HeaderFields {
+  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
+  return hasType ? headers : [['Content-Type', 'application/json'], ...headers];
+}

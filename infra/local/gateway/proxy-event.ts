@@ -1,11 +1,28 @@
 import type { ApiStage } from '../control-plane/gateway-records.ts';
-import type { GatewayRequest, HeaderFields } from './messages.ts';
 import type { Match } from './router.ts';
 
-/**
- * The used parts of a request's context before routing: `requestContext` of the event,
- * and `$context`.
- */
+/** Header fields in the order and case as sent. */
+export type HeaderFields = readonly (readonly [name: string, value: string])[];
+
+/** A raw request to the gateway. */
+export interface GatewayRequest {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  readonly method: string;
+  /** Path below the stage, as sent: `/inventory/1`. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly headers: HeaderFields;
+  readonly body: Buffer;
+  /** Whether the body exceeded the gateway's limit, and was discarded. */
+  readonly bodyTooLarge: boolean;
+  readonly sourceIp: string;
+  readonly protocol: string;
+}
+
+/** The used parts of `$context`, and of `requestContext` of the event, before routing. */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
   return {
     apiId,

@@ -1,91 +1,162 @@
+import type { Readable } from 'node:stream';
+import * as v from 'valibot';
 import { arn } from '../../local-endpoint.ts';
+import type { GatewayRecords } from '../control-plane/gateway-records.ts';
+import { HostError, writeNotice } from '../host-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
+import { matchesPattern } from '../matches-pattern.ts';
+import type { Resource, ServedStack } from '../template/stack.ts';
 import { callAuthorizer } from './call-authorizer.ts';
-import { ContextVariables, GatewayError, type GatewayResponses } from './gateway-responses.ts';
+import {
+  ContextVariables,
+  GatewayError,
+  type GatewayErrorType,
+  type GatewayHttpResponse,
+  gatewayResponses,
+  mappedHeaders,
+  render,
+} from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import type { GatewayHttpResponse, GatewayRequest, StreamedResponse } from './messages.ts';
-import { requestContext, requestEvent } from './proxy-event.ts';
-import type { Router } from './router.ts';
-import type { UsageMeter } from './usage-meter.ts';
+import { type GatewayRequest, requestContext, requestEvent } from './proxy-event.ts';
+import { createRouter } from './router.ts';
+import { type Meter, usageMeter } from './usage-meter.ts';
 
-/** The function of an integration or an authorizer. @throws GatewayError if API Gateway may not invoke it */
-export type PermittedFunction = () => LambdaFunction;
+/** A response, possibly streamed; if its stream fails, it must not look complete. */
+export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
 
-/** A method with a function, as in the template. */
-interface ProxyMethod {
-  readonly kind: 'proxy';
-  readonly resourceId: string;
-  readonly authorizer: PermittedFunction;
-  readonly apiKeyRequired: boolean;
-  readonly lambda: PermittedFunction;
-  readonly timeoutMs: number;
-  readonly isStreamed: boolean;
-}
-
-/** A method of the API. A fixed one always returns the same response. */
-export type Method =
-  ProxyMethod | { readonly kind: 'fixed'; readonly resourceId: string; readonly response: GatewayHttpResponse };
-
-export interface RestApiSettings {
-  readonly apiId: string;
+/** One stage of a REST API. */
+export interface RestApi {
   readonly stage: string;
-  readonly router: Router<Method>;
-  readonly responses: GatewayResponses;
-  readonly usageMeter: UsageMeter;
+  /** @returns with the id of the key, as in the access log; undefined if no authorizer was invoked */
+  respond(request: GatewayRequest): Promise<StreamedResponse & { readonly keyId: string | undefined }>;
 }
 
-/** One stage of a REST API: passes requests through authorizer, usage plan and integration, as API Gateway does. */
-export class RestApi {
-  readonly #settings: RestApiSettings;
+/** A method of the API. */
+interface Method {
+  readonly resourceId: string;
+  respond(
+    request: GatewayRequest,
+    event: ReturnType<typeof requestEvent<ReturnType<typeof requestContext>>>,
+    variables: ContextVariables,
+  ): Promise<StreamedResponse>;
+}
 
-  constructor(settings: RestApiSettings) {
-    this.#settings = settings;
-  }
+type Functions = ReadonlyMap<string, LambdaFunction>;
 
-  get stage(): string {
-    return this.#settings.stage;
-  }
+/**
+ * Finds the function of an integration or an authorizer, which throws a GatewayError if API Gateway may not invoke it.
+ *
+ * @param source the part of the source ARN after the API's id
+ */
+type FunctionOf = (uri: string, source: string, errorType: GatewayErrorType) => () => LambdaFunction;
 
-  /** @returns with the id of the key, as in the access log; undefined if no authorizer was invoked */
-  async respond(request: GatewayRequest): Promise<StreamedResponse & { readonly keyId: string | undefined }> {
-    const { responses } = this.#settings;
-    const context = requestContext(request, this.#settings);
-    const variables = new ContextVariables(context);
-    const response = await this.#serve(request, context, variables).catch((error: unknown) => {
-      if (error instanceof GatewayError) return responses.render(error, variables);
+const responsesSchema = v.tuple([
+  v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
+]);
+
+/** The stack's only REST API, with its only stage. */
+export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
+  const { ref: stage } = stack.only('AWS::ApiGateway::Stage');
+  const { ref: apiId } = stack.only('AWS::ApiGateway::RestApi');
+  const functionOf = functionsFor(apiId, stack, functions);
+  const meter = usageMeter(records, { apiId, stage });
+  const routes = stack.resources('AWS::ApiGateway::Method').map((resource) => {
+    const path = pathOf(resource.text('ResourceId'), stack) || '/';
+    const method = resource.text('HttpMethod');
+    // API Gateway names itself to Lambda by this ARN's last part.
+    const source = `${stage}/${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^{}]+\}/g, '*')}`;
+    return { path, method, target: methodOf(resource, source, stack, functionOf, meter) };
+  });
+  const match = createRouter(routes);
+  const renderError = gatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse'));
+  const respond: RestApi['respond'] = async (request) => {
+    const context = requestContext(request, { apiId, stage });
+    const { requestId, path } = context;
+    const variables = new ContextVariables(Object.entries({ requestId, path }));
+    const serve = async (): Promise<StreamedResponse> => {
+      if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
+      const found = match(request.method, request.path);
+      if (!found) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
+      const { target: method, resourcePath } = found;
+      const event = requestEvent(request, found, { ...context, resourceId: method.resourceId, resourcePath });
+      return method.respond(request, event, variables);
+    };
+    const response = await serve().catch((error: unknown) => {
+      if (error instanceof GatewayError) return renderError(error, variables);
       throw error;
     });
-    const ids = [['x-amzn-RequestId', request.id] as const, ['x-amz-apigw-id', request.id] as const];
+    const ids = ['x-amzn-RequestId', 'x-amz-apigw-id'].map((name) => [name, request.id] as const);
     const keyId = variables.get('authorizer.principalId');
     return { ...response, headers: [...response.headers, ...ids], keyId };
-  }
+  };
+  return { stage, respond };
+}
 
-  async #serve(request: GatewayRequest, context: object, variables: ContextVariables): Promise<StreamedResponse> {
-    const { apiId, stage, usageMeter, router } = this.#settings;
-    if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
-    const match = router.match(request.method, request.path);
-    if (!match) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
-    const { target: method, resourcePath } = match;
-    const { resourceId } = method;
-    if (method.kind === 'fixed') return method.response;
-
-    const event = requestEvent(request, match, { ...context, resourceId, resourcePath });
+/** A method with a function, which passes a request through authorizer, usage plan and integration, or a fixed one. */
+function methodOf(method: Resource, source: string, stack: ServedStack, functionOf: FunctionOf, meter: Meter): Method {
+  const resourceId = method.text('ResourceId');
+  const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
+  if (type === 'MOCK') return { resourceId, respond: fixedResponse(method) };
+  const { ref, text } = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
+  const authorizer = functionOf(text('AuthorizerUri'), `authorizers/${ref}`, 'AUTHORIZER_CONFIGURATION_ERROR');
+  const lambda = functionOf(method.text('Integration.Uri'), source, 'API_CONFIGURATION_ERROR');
+  const apiKeyRequired = method.read('ApiKeyRequired', v.optional(v.boolean(), false));
+  const timeoutMs = method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000));
+  const isStreamed = method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM';
+  const respond: Method['respond'] = async (request, event, variables) => {
+    const { apiId, stage } = event.requestContext;
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
-    const { context: authorizer, usageIdentifierKey } = await callAuthorizer(
-      method.authorizer(),
-      event,
-      methodArn,
-      variables,
-    );
-    if (method.apiKeyRequired) usageMeter.meter(usageIdentifierKey, request.receivedAt);
+    const { context, usageIdentifierKey } = await callAuthorizer(authorizer(), event, methodArn, variables);
+    if (apiKeyRequired) meter(usageIdentifierKey, request.receivedAt);
     const proxyEvent = JSON.stringify({
       ...event,
-      requestContext: { ...event.requestContext, authorizer },
+      requestContext: { ...event.requestContext, authorizer: context },
       // Text, as the API has no binary media types.
       body: request.body.length === 0 ? null : request.body.toString(),
       isBase64Encoded: false,
     });
-    const call = method.isStreamed ? integrateStreaming : integrate;
-    return call(method.lambda(), proxyEvent, method.timeoutMs);
-  }
+    const call = isStreamed ? integrateStreaming : integrate;
+    return call(lambda(), proxyEvent, timeoutMs);
+  };
+  return { resourceId, respond };
+}
+
+/** The response of a MOCK integration, without a body. */
+function fixedResponse(method: Resource): Method['respond'] {
+  const [{ StatusCode, ResponseParameters }] = method.read('Integration.IntegrationResponses', responsesSchema);
+  const headers = mappedHeaders(method, 'method.response', ResponseParameters);
+  return async (_request, _event, variables) =>
+    render({ status: Number(StatusCode), headers, template: '' }, variables);
+}
+
+/** The path of a resource, from the path parts of it and its parents: `/inventory/{petId}`; empty for the root. */
+function pathOf(id: string, stack: ServedStack): string {
+  if (id.endsWith('-RootResourceId')) return '';
+  const resource = stack.find('AWS::ApiGateway::Resource', id);
+  return `${pathOf(resource.text('ParentId'), stack)}/${resource.text('PathPart')}`;
+}
+
+/** Finds functions by the URI of an integration or an authorizer, with the API's permission to invoke them. */
+function functionsFor(apiId: string, stack: ServedStack, functions: Functions): FunctionOf {
+  const permissions = stack
+    .resources('AWS::Lambda::Permission')
+    .filter((each) => each.text('Principal') === 'apigateway.amazonaws.com')
+    .map((each) => [each.text('FunctionName'), each.read('SourceArn', v.optional(v.string(), '*'))] as const);
+  return (uri, source, errorType) => {
+    const [, alias = ''] = /\/functions\/([^/]+)\//.exec(uri) ?? [];
+    const lambda = functions.get(alias);
+    if (!lambda) throw new HostError(`The local server has no function for ${uri}`);
+    const sourceArn = arn('execute-api', `${apiId}/${source}`);
+    const isPermitted = permissions.some(
+      ([name, pattern]) =>
+        [name, arn('lambda', `function:${name}`)].includes(alias) && matchesPattern(pattern, sourceArn),
+    );
+    if (isPermitted) return () => lambda;
+    return () => {
+      writeNotice(
+        `No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke ${lambda.name} for ${sourceArn}`,
+      );
+      throw new GatewayError(errorType, 'Internal server error');
+    };
+  };
 }

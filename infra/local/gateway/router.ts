@@ -16,25 +16,23 @@ export interface Match<Target> {
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
-/** Finds the method for a request as API Gateway does: a literal path part before `{name}` before `{name+}`. */
-export class Router<Target> {
-  readonly #resources = new TrieRouter<readonly [path: string, methods: ReadonlyMap<string, Target>]>();
+/**
+ * Finds the method for a request. Undefined if no resource has it. If the most specific resource lacks it, API Gateway
+ * also tries those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
+ */
+export type Router<Target> = (method: string, path: string) => Match<Target> | undefined;
 
-  constructor(routes: readonly Route<Target>[]) {
-    const byPath = Map.groupBy(routes, ({ path }) => path);
-    // The router returns matches in the order in which they were added.
-    for (const path of [...byPath.keys()].toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))) {
-      const methods = new Map(byPath.get(path)?.map(({ method, target }) => [method, target]));
-      this.#resources.add('ALL', path.replaceAll(/\{([^{}+]+)(\+?)\}/g, asParameter), [path, methods]);
-    }
+/** A router with API Gateway's precedence: a literal path part before `{name}` before `{name+}`. */
+export function createRouter<Target>(routes: readonly Route<Target>[]): Router<Target> {
+  const resources = new TrieRouter<readonly [path: string, methods: ReadonlyMap<string, Target>]>();
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  // The router returns matches in the order in which they were added.
+  for (const path of [...byPath.keys()].toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))) {
+    const methods = new Map(byPath.get(path)?.map(({ method, target }) => [method, target]));
+    resources.add('ALL', path.replaceAll(/\{([^{}+]+)(\+?)\}/g, asParameter), [path, methods]);
   }
-
-  /**
-   * Undefined if no resource has the method. If the most specific resource lacks it, API Gateway
-   * also tries those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
-   */
-  match(method: string, path: string): Match<Target> | undefined {
-    const [matches] = this.#resources.match('ALL', path.replace(/^\/+/, '/'));
+  return (method, path) => {
+    const [matches] = resources.match('ALL', path.replace(/^\/+/, '/'));
     for (const [index, [[resourcePath, methods], parameters]] of matches.entries()) {
       const isGreedy = resourcePath.endsWith('+}');
       const target = methods.get(method) ?? methods.get('ANY');
@@ -43,7 +41,7 @@ export class Router<Target> {
       return { target, resourcePath, pathParameters: Object.fromEntries(values) };
     }
     return undefined;
-  }
+  };
 }
 
 /** A parameter of API Gateway in the router's syntax. */

@@ -61,11 +61,11 @@ export class ServedStack {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
       if (!isKnown) throw new HostError(`Resource ${id}: the local server does not support the type ${Type}`);
-      const resource = new Resource(id, Type, refOf(id) ?? id, Properties, names);
+      const resource = resourceOf(id, Type, refOf(id) ?? id, Properties, names);
       for (const [path, schema] of Object.entries(supportedProperties[Type] ?? {})) resource.read(path, schema);
       return resource;
     });
-    const outputs = new Resource('Outputs', 'of the stack', '', Outputs, names);
+    const outputs = resourceOf('Outputs', 'of the stack', '', Outputs, names);
     this.outputs = Object.fromEntries(Object.keys(Outputs).map((id) => [id, outputs.text(`${id}.Value`)]));
   }
 
@@ -98,47 +98,33 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
 }
 
 /** A resource of the stack. */
-export class Resource {
-  readonly logicalId: string;
-  readonly type: string;
-  /** The value of `Ref`. */
-  readonly ref: string;
-  readonly #properties: unknown;
-  readonly #names: Names;
+export type Resource = ReturnType<typeof resourceOf>;
 
-  constructor(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
-    this.logicalId = logicalId;
-    this.type = type;
-    this.ref = ref;
-    this.#properties = properties;
-    this.#names = names;
-  }
-
+/** @param ref the value of `Ref` */
+function resourceOf(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
   /**
    * A property, validated.
    *
    * @param path such as `Code.S3Key`
    * @throws HostError naming it if it does not match the schema
    */
-  read<Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> {
-    const place = `Resource ${this.logicalId} (${this.type}), property ${path}`;
-    const value = path.split('.').reduce(memberOf, this.#properties);
-    const result = v.safeParse(schema, resolveIntrinsics(value, this.#names, place));
+  const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
+    const place = `Resource ${logicalId} (${type}), property ${path}`;
+    const value = path.split('.').reduce(memberOf, properties);
+    const result = v.safeParse(schema, resolveIntrinsics(value, names, place));
     if (result.success) return result.output;
     const [issue] = result.issues;
-    const { expected, received } = issue;
     const member = [place, v.getDotPath(issue)].filter(Boolean).join('.');
-    throw new HostError(`${member}: the local server supports only ${expected}, got ${received}`);
-  }
-
-  text(path: string): string {
-    return this.read(path, text);
-  }
-
-  /** A map of texts. */
-  texts(path: string): Readonly<Record<string, string>> {
-    return this.read(path, mapOf(text));
-  }
+    throw new HostError(`${member}: the local server supports only ${issue.expected}, got ${issue.received}`);
+  };
+  return {
+    logicalId,
+    type,
+    ref,
+    read,
+    text: (path: string) => read(path, text),
+    texts: (path: string): Readonly<Record<string, string>> => read(path, mapOf(text)),
+  };
 }
 
 const memberOf = (value: unknown, name: string): unknown =>

@@ -119,7 +119,8 @@ const tableNames = async (client: DynamoDBClient) => (await client.send(new List
 
 test('A query leaves no iterator of the store open', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
-  const server = await createEngineServer({ directory: path.join(root, 'queried') });
+  const callers = new Map([['/', [{ actions: ['*'], resources: ['*'] }]]]);
+  const server = await createEngineServer({ directory: path.join(root, 'queried'), mustExist: false, callers });
   const engine = { ...engineAt(localEndpoint(await listen(server))), close: () => close(server) };
   await withEngine(engine, async (client) => {
     await createTables(client, [tableResource('stock', { storeId: 'S', petId: 'N' })]);

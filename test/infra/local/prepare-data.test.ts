@@ -3,7 +3,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { issueDemoKeys } from '../../../infra/local/issue-demo-keys.ts';
-import { UsageMeter } from '../../../infra/local/gateway/usage-meter.ts';
+import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { loadSampleData } from '../../../infra/local/prepare-data.ts';
@@ -70,7 +70,7 @@ describe('issuing the demo keys', () => {
         revoked: false,
         tokens: { [hashToken(demoKey(plan))]: { ...token, since: expect.any(Number) } },
       });
-      expect(new UsageMeter(records, apiStage).meter(recordId, NOW)).toBe(`demo-${plan}`);
+      expect(usageMeter(records, apiStage)(recordId, NOW)).toBe(`demo-${plan}`);
       expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
       // Its limits are agreed, and stand on the key.
       const agreed = plan === 'enterprise' ? { 'per-minute': '48000', 'per-day': '10000000' } : {};

@@ -79,15 +79,21 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
 
 test('What the authorizer says of a denial comes as it is, though it has quotes, backslashes or dollar signs', () => {
   const message = 'Send "Bearer", $context.authorizer.code, no \\ and no\nsecond line.';
-  const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
-  variables.set(deny(METHOD_ARN, 'API_KEY_MISSING', NOW, { message }).context ?? {}, 'authorizer');
+  const variables = new ContextVariables([
+    ['requestId', 'id'],
+    ['path', '/v1/inventory'],
+  ]);
+  variables.addAll('authorizer', deny(METHOD_ARN, 'API_KEY_MISSING', NOW, { message }).context ?? {});
   const template = JSON.stringify(responses.find(({ type }) => type === 'ACCESS_DENIED')?.body);
 
   expect(JSON.parse(variables.substitute(template))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
 });
 
 test('A gateway response may name the request and its path', () => {
-  const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
+  const variables = new ContextVariables([
+    ['requestId', 'id'],
+    ['path', '/v1/inventory'],
+  ]);
 
   expect(variables.substitute('$context.requestId of $context.path, $context.none.')).toBe('id of /v1/inventory, .');
 });

@@ -11,7 +11,10 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
 
 /** Asks an authorizer that returns this about `GET /inventory`. */
 async function ask(result: unknown) {
-  const variables = new ContextVariables({ requestId: 'id', path: '/v1/inventory' });
+  const variables = new ContextVariables([
+    ['requestId', 'id'],
+    ['path', '/v1/inventory'],
+  ]);
   const invoke = () => Promise.resolve(JSON.stringify(result));
   const outcome: unknown = await callAuthorizer(
     { name: 'authorizer', invoke },
@@ -38,9 +41,27 @@ const never = { name: 'authorizer', invoke: () => new Promise<string>(() => unde
 
 test('An authorizer that was not begun within 29 seconds is a 504', async () => {
   jest.useFakeTimers();
-  const asked = callAuthorizer(never, {}, `${STAGE_ARN}/GET/`, new ContextVariables({ requestId: 'id', path: '/v1/' }));
+  const asked = callAuthorizer(
+    never,
+    {},
+    `${STAGE_ARN}/GET/`,
+    new ContextVariables([
+      ['requestId', 'id'],
+      ['path', '/v1/'],
+    ]),
+  );
   jest.advanceTimersByTime(29_000);
   jest.useRealTimers();
 
   await expect(asked).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+});
+
+test.each(['', '{"principalId":"k1"}'])('An authorizer that returns %j is a configuration error', async (result) => {
+  const notices = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const broken = { name: 'authorizer', invoke: () => Promise.resolve(result) };
+  const asked = callAuthorizer(broken, {}, `${STAGE_ARN}/GET/`, new ContextVariables());
+
+  await expect(asked).rejects.toEqual(gatewayError('AUTHORIZER_CONFIGURATION_ERROR'));
+  expect(notices).toHaveBeenCalledWith(expect.stringMatching(/^authorizer returned a malformed authorizer response: /));
+  notices.mockRestore();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { UsageMeter } from '../../../../infra/local/gateway/usage-meter.ts';
+import { usageMeter } from '../../../../infra/local/gateway/usage-meter.ts';
 import { GatewayRecords } from '../../../../infra/local/control-plane/gateway-records.ts';
 import type { UsagePlan } from '../../../../infra/local/control-plane/gateway-records.ts';
 import { DAY_MS } from '../../../../shared/keys/verdict.ts';
@@ -10,12 +10,12 @@ const MIDNIGHT = Date.UTC(2026, 10, 21);
 /** A usage plan with a key. @returns the result of requests at some times: the id of the key, or the error's type */
 function planWith(settings: Partial<UsagePlan>): (times: readonly number[]) => string[] {
   const records = new GatewayRecords();
-  const meter = new UsageMeter(records, apiStage);
+  const meter = usageMeter(records, apiStage);
   records.putUsagePlan(aUsagePlan(settings));
   records.putApiKey(anApiKey({ value: 'value-1', planId: 'plan' }));
   const outcomeAt = (time: number): string => {
     try {
-      return meter.meter('value-1', time);
+      return meter('value-1', time);
     } catch (error) {
       return error instanceof Error && 'type' in error ? String(error.type) : 'no gateway error';
     }

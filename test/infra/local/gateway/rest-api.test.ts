@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { GatewayRecords } from '../../../../infra/local/control-plane/gateway-records.ts';
-import { loadRestApi } from '../../../../infra/local/gateway/load-rest-api.ts';
+import { loadRestApi } from '../../../../infra/local/gateway/rest-api.ts';
 import { ServedStack } from '../../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourcesIn, ServiceTemplate } from '../../../support/service-template.ts';
 
