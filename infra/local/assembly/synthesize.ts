@@ -14,5 +14,5 @@ import { stages } from '../../stages.ts';
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 
 const [, , outdir = ''] = argv;
-createApp([stages.staging], { outdir, referencePage: false }).synth();
+createApp([stages.staging], { outdir, pageFiles: false }).synth();
 for (const name of Object.keys(functionFiles())) copyFileSync(`${bundleOf(name)}.map`, join(outdir, `${name}.map`));

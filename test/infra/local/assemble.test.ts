@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { inventoryTemplate } from '../../support/service-template.ts';
+import * as v from 'valibot';
+import { type EditableTemplate, inventoryTemplate, templateSchema } from '../../support/service-template.ts';
 import { assemble, sourceHash } from '../../../infra/local/assembly/assemble.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -18,6 +19,12 @@ async function assembleInto(name: string): Promise<string> {
   return directory;
 }
 
+/** All but the page's: its files are not uploaded here, and nothing waits for them. */
+const serving = ({ Resources }: EditableTemplate) =>
+  Object.entries(Resources).flatMap(([id, { Properties }]) =>
+    /^(?:ReferencePage|CustomCDK)/.test(id) ? [] : [[id, Properties]],
+  );
+
 test('What one start has synthesized, the next one takes without a word', async () => {
   const first = await assembleInto('first');
   const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
@@ -25,8 +32,8 @@ test('What one start has synthesized, the next one takes without a word', async 
 
   expect(written).not.toHaveBeenCalled();
   expect(readdirSync(second, { recursive: true })).toEqual(readdirSync(first, { recursive: true }));
-  const { Resources } = inventoryTemplate('staging');
-  expect(readAssembly(second).template).toHaveProperty('Resources', Resources);
+  const local = v.parse(templateSchema, readAssembly(second).template);
+  expect(serving(local)).toEqual(serving(inventoryTemplate('staging')));
   for (const directory of readAssembly(second).assetDirectories.values())
     expect(directory.startsWith(`${second}/`)).toBe(true);
 });
