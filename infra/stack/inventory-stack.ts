@@ -40,6 +40,8 @@ export class InventoryStack extends Stack {
     const tables = new Tables(this, 'Tables', settings);
     if (settings.backup) new TableBackup(this, 'Backup', { ...settings.backup, tables });
     const page = settings.page ? new ReferencePage(this, 'ReferencePage', settings) : undefined;
+    // AWS may have to enable CloudFront first: a first deployment that fails there leaves no tables behind.
+    if (page) tables.node.addDependency(page.distribution);
     // A page with a domain may be hosted elsewhere.
     const pageOrigin = pageDomain ? `https://${pageDomain.name}` : page?.origin;
     const functions = new OperationFunctions(this, 'Functions', { ...settings, tables, pageOrigin });

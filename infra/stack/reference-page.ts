@@ -34,8 +34,7 @@ type Files = readonly (readonly [path: string, file: PageFile])[];
 
 /** The reference page: a private bucket behind CloudFront, and its files. */
 export class ReferencePage extends Construct {
-  /** CloudFront's own, scheme and host. */
-  readonly origin: string;
+  readonly distribution: Distribution;
   readonly #bucket: Bucket;
   readonly #settings: StageSettings;
 
@@ -44,7 +43,7 @@ export class ReferencePage extends Construct {
     const { name, apiDomain, pageDomain } = settings;
     this.#settings = settings;
     this.#bucket = this.#privateBucket();
-    const distribution = new Distribution(this, 'Distribution', {
+    this.distribution = new Distribution(this, 'Distribution', {
       comment: `Pet store API reference (${name})`,
       defaultRootObject: 'index.html',
       defaultBehavior: {
@@ -68,13 +67,17 @@ export class ReferencePage extends Construct {
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    acknowledgeFindings(distribution, pageDomain !== undefined);
-    this.origin = `https://${distribution.distributionDomainName}`;
+    acknowledgeFindings(this.distribution, pageDomain !== undefined);
     if (pageDomain) {
-      const target = new CfnOutput(this, 'DomainTarget', { value: distribution.distributionDomainName });
+      const target = new CfnOutput(this, 'DomainTarget', { value: this.distribution.distributionDomainName });
       target.overrideLogicalId('PageDomainTarget');
-      addRecords(this, pageDomain, new CloudFrontTarget(distribution));
+      addRecords(this, pageDomain, new CloudFrontTarget(this.distribution));
     }
+  }
+
+  /** CloudFront's own, scheme and host. */
+  get origin(): string {
+    return `https://${this.distribution.distributionDomainName}`;
   }
 
   /**

@@ -31,6 +31,13 @@ function filesOf(upload: object): [name: string, text: string][] {
   });
 }
 
+test('An account without CloudFront is found before a table is created, which would stay', () => {
+  const [[distribution] = []] = resourcesIn(template, 'AWS::CloudFront::Distribution');
+
+  for (const [, { DependsOn }] of resourcesIn(template, 'AWS::DynamoDB::Table'))
+    expect(DependsOn).toEqual([distribution]);
+});
+
 describe('the files of the reference page', () => {
   test('get the address of the API when they are deployed, and no key', () => {
     const [[api] = []] = resourcesIn(template, 'AWS::ApiGateway::RestApi');
