@@ -195,16 +195,3 @@ export const missingAlarmTargets = ({ name, alarms, alarmTargets }: StageSetting
 
 /** The CloudFormation name of a stage's stack. */
 export const stackNameOf = (stage: AnyStageName): string => `${stage}-Inventory`;
-
-/**
- * The exports with the addresses of a stage's stacks. CloudFormation refuses to change a value that
- * another stack imports, so these are AWS's own addresses, which never change, not custom domains.
- */
-export const exportNames = {
-  /** CloudFront's origin of the reference page: scheme and host. */
-  pageOrigin: (stage: AnyStageName): string => `${stage}-ReferencePageOrigin`,
-  /** Bucket of the page's files. */
-  pageBucket: (stage: AnyStageName): string => `${stage}-ReferencePageBucket`,
-  /** API Gateway's base URL of the API, with its version at the end. */
-  baseUrl: (stage: AnyStageName): string => `${stage}-BaseUrl`,
-} as const;

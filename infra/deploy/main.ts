@@ -72,14 +72,11 @@ async function prepare({ stage, rollBack, allowTableLoss, dryRun }: Options): Pr
   if (missing && !rollBack && !dryRun) throw new AdminError(`${missing}. Nothing was deployed.`);
   const { place, user } = await findAccount();
   process.stdout.write(`Account: ${place}, as ${user}\n`);
-  const names = ['ReferenceSite', 'Inventory', 'ReferenceContent'].map((part) => `${stage}-${part}`);
-  for (const each of dryRun ? [] : names) {
-    await refuseRemains(each);
-    if (rollBack) await cancelUpdate(each);
-  }
+  const name = stackNameOf(stage);
+  if (!dryRun) await refuseRemains(name);
+  if (!dryRun && rollBack) await cancelUpdate(name);
   const context = [...(isPersonal(stage) ? [`stage=${stage}`] : []), ...(rollBack ? ['rollout=allAtOnce'] : [])];
   await run('cdk', ['synth', '--quiet', '--output', assembly, ...context.flatMap((one) => ['--context', one])]);
-  const name = stackNameOf(stage);
   const { template } = new CloudAssembly(assembly).stacksRecursively.find(({ stackName }) => stackName === name) ?? {};
   const next = v.parse(templateSchema, template);
   if (await statusOf(name)) {

@@ -13,7 +13,7 @@ export interface GuideOptions {
 const file = join(import.meta.dirname, '../../docs/guide.md');
 
 /** Paths on the reference page of the files that the guide links to, by their path from the guide. */
-export const PAGES = { 'errors.md': '/errors', '../shared/client/README.md': '/typescript-client' } as const;
+export const PAGES = { 'errors.md': '/errors.html', '../shared/client/README.md': '/typescript-client.html' } as const;
 
 /** A link to a file next to the guide, or within it: its text, path and anchor. */
 const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;

@@ -96,8 +96,6 @@ function findAssets(): NonNullable<typeof assets> {
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
-  // A page by its path.
-  '': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -1,4 +1,4 @@
-import { CfnOutput, Fn } from 'aws-cdk-lib';
+import { Aws, CfnOutput } from 'aws-cdk-lib';
 import {
   BasePathMapping,
   DomainName,
@@ -12,7 +12,7 @@ import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget 
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { API_VERSION } from '../../shared/contract/records.ts';
-import { type Domain, exportNames, type StageSettings } from '../stages.ts';
+import type { Domain } from '../stages.ts';
 
 /** The version segment at the end of every base URL: the stage of the API, and its base path. */
 export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
@@ -20,16 +20,9 @@ export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
 /** Base URL of an API with a custom domain. */
 export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSION_SEGMENT}`;
 
-/** Base URL of the API, for the other stacks. */
-export function baseUrlOf({ name, apiDomain }: StageSettings): string {
-  return apiDomain ? baseUrlAt(apiDomain) : Fn.importValue(exportNames.baseUrl(name));
-}
-
-/** Origin of the reference page, for the other stacks; or of a page hosted elsewhere, if any. */
-export function pageOriginOf({ name, page, pageDomain }: StageSettings): string | undefined {
-  if (pageDomain) return `https://${pageDomain.name}`;
-  return page ? Fn.importValue(exportNames.pageOrigin(name)) : undefined;
-}
+/** API Gateway's base URL. It depends on the API alone, not on its stage, whose URL `restApi.url` is. */
+export const gatewayUrlOf = ({ restApiId }: RestApi): string =>
+  `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${VERSION_SEGMENT}`;
 
 /** Creates the DNS records of a custom domain, if its zone is known. */
 export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias: IAliasRecordTarget): void {

@@ -5,6 +5,9 @@ import {
   ApiKeySourceType,
   AuthorizationType,
   CfnAuthorizer,
+  CfnGatewayResponse,
+  CfnMethod,
+  CfnResource,
   CfnRestApi,
   EndpointAccessMode,
   EndpointType,
@@ -19,7 +22,7 @@ import {
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { type Operation, operations } from '../../shared/contract/operations.ts';
 import { methodsFor, methodsOf, type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import {
@@ -91,10 +94,20 @@ export class InventoryApi extends Construct {
     if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
+    for (const kind of [CfnResource, CfnGatewayResponse, CfnMethod]) this.#createInSequence(kind);
     // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
     this.#acknowledgeFindings(gatewayLogs);
+  }
+
+  /** API Gateway throttles its own API: a first deployment that creates all of them concurrently fails with 429. */
+  #createInSequence(kind: typeof CfnResource | typeof CfnGatewayResponse | typeof CfnMethod): void {
+    let previous: IConstruct | undefined;
+    for (const each of this.restApi.node.findAll().filter((construct) => construct instanceof kind)) {
+      if (previous) each.node.addDependency(previous);
+      previous = each;
+    }
   }
 
   /** The method of an operation. @throws Error if there is none */

@@ -1,15 +1,15 @@
 import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { exportNames, missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
+import { missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
-import { ApiDomain, baseUrlAt } from './domains.ts';
+import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';
 import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
+import { ReferencePage } from './reference-page.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
-import { stackProps } from './stack-props.ts';
 import { StockEvents } from './stock-events.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
@@ -17,25 +17,35 @@ import { MonitoringMetrics } from './monitoring/metrics.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
-  /** Origin of the reference page, for links of errors and deprecated operations. */
-  readonly pageOrigin: string | undefined;
-  /** Shift traffic immediately, regardless of `rollout`. */
+  /** Shift traffic immediately in this deployment, and check nothing before. A `rollout` of the stage stays set up. */
   readonly allAtOnce: boolean;
+  /** Upload the files of the reference page, if the stage has one. */
+  readonly pageFiles: boolean;
 }
 
 /** One deployment of the service. */
 export class InventoryStack extends Stack {
   constructor(scope: Construct, id: string, settings: InventoryStackProps) {
-    const { name, apiDomain } = settings;
+    const { name, apiDomain, pageDomain } = settings;
     checkSettings(settings);
-    super(scope, id, stackProps(settings, 'Pet store inventory service'));
+    super(scope, id, {
+      description: `Pet store inventory service (${name})`,
+      terminationProtection: settings.retainData,
+      // Cost allocation tags, once activated in the billing console. CloudFormation adds them to all resources.
+      tags: { service: 'pet-store-inventory', stage: name },
+    });
     const warning = missingAlarmTargets(settings);
     if (warning) Annotations.of(this).addWarningV2('pet-store:alarmTargets', warning);
 
     const tables = new Tables(this, 'Tables', settings);
     if (settings.backup) new TableBackup(this, 'Backup', { ...settings.backup, tables });
-    const functions = new OperationFunctions(this, 'Functions', { ...settings, tables });
-    const api = new InventoryApi(this, 'Api', { ...settings, functions });
+    const page = settings.page ? new ReferencePage(this, 'ReferencePage', settings) : undefined;
+    // AWS may have to enable CloudFront first: a first deployment that fails there leaves no tables behind.
+    if (page) tables.node.addDependency(page.distribution);
+    // A page with a domain may be hosted elsewhere.
+    const pageOrigin = pageDomain ? `https://${pageDomain.name}` : page?.origin;
+    const functions = new OperationFunctions(this, 'Functions', { ...settings, tables, pageOrigin });
+    const api = new InventoryApi(this, 'Api', { ...settings, functions, pageOrigin });
     const { restApi } = api;
     if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
     const stage = restApi.deploymentStage;
@@ -55,9 +65,16 @@ export class InventoryStack extends Stack {
     const canary = { functions: functions.all, alarms: rollback, metrics, allAtOnce: settings.allAtOnce };
     if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);
 
-    const gatewayUrl = restApi.urlForPath('/').replace(/\/$/, '');
-    new CfnOutput(this, 'BaseUrl', { value: apiDomain ? baseUrlAt(apiDomain) : gatewayUrl });
-    new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl, exportName: exportNames.baseUrl(name) });
+    const gatewayUrl = gatewayUrlOf(restApi);
+    const baseUrl = apiDomain ? baseUrlAt(apiDomain) : gatewayUrl;
+    if (page && settings.pageFiles) {
+      const upload = page.upload(baseUrl);
+      // Before any traffic shifts: a failed upload ends the deployment there, and rolls back no version in use.
+      for (const { alias } of functions.all) alias.node.defaultChild?.node.addDependency(upload);
+    }
+    new CfnOutput(this, 'BaseUrl', { value: baseUrl });
+    new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl });
+    if (page && pageOrigin !== undefined) new CfnOutput(this, 'ReferencePageUrl', { value: pageOrigin });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     for (const table of tableNames) {

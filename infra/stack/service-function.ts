@@ -80,8 +80,8 @@ export class ServiceFunction extends LambdaFunction {
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       role,
-      // Older versions are retained for rollbacks. The version of a release that was rolled back is deleted: Lambda
-      // does not publish the same code twice, so the release could not be retried.
+      // Keeps older versions, for rollbacks, but not the version of a release that was rolled back, as RETAIN would:
+      // Lambda does not publish the same code twice, so that release could not be repeated.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     this.logs = logs;
@@ -93,9 +93,9 @@ export class ServiceFunction extends LambdaFunction {
 }
 
 /**
- * Gives a policy a new logical id whenever its grants change. CloudFormation then adds the new policy before it
- * replaces the function, and deletes the old one after the release: the previous version, which serves until then and
- * after a rollback, keeps its permissions.
+ * Appends a hash of its grants to the logical id of a policy. So CloudFormation does not change a policy: it attaches a
+ * second one to the role before the release, and deletes the first one after it. In between, and after a rollback, the
+ * previous version keeps its permissions.
  */
 function nameAfterGrants(policy: IConstruct): void {
   const resource = policy.node.defaultChild;

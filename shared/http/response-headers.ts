@@ -34,7 +34,7 @@ export function allowedMethods(path: string): Record<string, string> {
 }
 
 /** The link to an error's documentation on the reference page (RFC 8288). */
-export const helpLink = (page: string, code: ErrorCode): string => `<${page}/errors#${code}>; rel="help"`;
+export const helpLink = (page: string, code: ErrorCode): string => `<${page}/errors.html#${code}>; rel="help"`;
 
 /** Dates of an operation's deprecation and earliest removal, and the origin of the page about it, if any. */
 export type Deprecation = Readonly<Record<'deprecatedAt' | 'sunsetAt', Date> & { page: string | undefined }>;

@@ -9,7 +9,7 @@ import type { Target } from '../../infra/admin/target.ts';
 import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { describeInBrowser, TestBrowser } from '../support/browser.ts';
+import { describeInBrowser, takePicture, TestBrowser } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -80,6 +80,7 @@ describeInBrowser('The console in a browser', () => {
     writeFileSync(file, `<meta http-equiv="refresh" content="0; url=${console.link}">`);
     await page.goto(`file://${file}`);
     await page.waitForURL(at('/overview'));
+    await takePicture(page, 'console');
   }
 
   /** Everybody can use the page, and it does not scroll sideways: on a wide light screen, and on a narrow dark one. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { pageFiles } from '../../infra/reference/page-files.ts';
 import { operations } from '../../shared/contract/operations.ts';
-import { describeInBrowser, TestBrowser } from '../support/browser.ts';
+import { describeInBrowser, takePicture, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { exchange, parseResponse } from '../support/raw-http.ts';
 import { anEntry } from '../support/tables.ts';
@@ -43,6 +43,7 @@ class ReferencePage {
   async open(origin: string): Promise<void> {
     await this.page.goto(origin);
     await this.page.getByRole('heading', { level: 1 }).waitFor();
+    await takePicture(this.page, 'reference');
   }
 
   /** Goes to an operation by the menu, and opens its try-it. */

@@ -146,7 +146,7 @@ function expectError({ text, headers }: ServiceResponse, status: number, code: E
   expectSame('the code', error.output.code, code);
   expectSame('the status in the body', error.output.status, status);
   expectSame('the Content-Type', headers.get('Content-Type'), 'application/json');
-  expectThat(helpOf(headers)?.endsWith(`/errors#${code}`) ?? true, `its help is ${helpOf(headers)}`);
+  expectThat(helpOf(headers)?.endsWith(`/errors.html#${code}`) ?? true, `its help is ${helpOf(headers)}`);
 }
 
 const checksOf = (expectations: Readonly<Record<string, Expectation>>): Check[] =>

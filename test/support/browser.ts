@@ -16,6 +16,15 @@ export function describeInBrowser(name: string, tests: () => void): void {
   (isSupported ? describe : describe.skip)(name, tests);
 }
 
+/** Takes a picture of the README, if asked: `TAKE_PICTURES=1 npm run jest -- reference-page admin-console`. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  if (process.env['TAKE_PICTURES'] === undefined) return;
+  const viewport = page.viewportSize();
+  await page.setViewportSize({ width: 1000, height: 620 });
+  await page.screenshot({ path: join(root, `docs/pictures/${name}.png`) });
+  if (viewport) await page.setViewportSize(viewport);
+}
+
 /** Unpacks Chromium, and the libraries that a small system lacks, into `TMPDIR`. */
 const unpack = `
   const { default: chromium } = await import('@sparticuz/chromium');

@@ -229,7 +229,7 @@ export function brokenPromises({ status, headers, text }: RawResponse, method: s
   const isRight = error.success && error.output.status === status && errorCatalog[error.output.code].status === status;
   if (!isRight) return [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
   const link = headers.get('Link') ?? '';
-  const leadsOn = link.endsWith(`/errors#${error.output.code}>; rel="help"`);
+  const leadsOn = link.endsWith(`/errors.html#${error.output.code}>; rel="help"`);
   return leadsOn ? faults : [...faults, `the Link "${link}" does not lead to what the page says of the error`];
 }
 

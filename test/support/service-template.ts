@@ -15,22 +15,18 @@ export const templateSchema = v.looseObject({
 export type EditableTemplate = v.InferOutput<typeof templateSchema>;
 type EditableResource = EditableTemplate['Resources'][string];
 
-type StackName = 'Inventory' | 'ReferenceSite' | 'ReferenceContent';
-
-function fileOf(assembly: string, stack: StackName, stage: AnyStageName): string {
+function fileOf(assembly: string, stage: AnyStageName): string {
   const directory = path.join(assembly, `assembly-${stage}`);
-  const prefix = `${stage.replaceAll('-', '')}${stack}`;
-  const file = readdirSync(directory).find((name) => name.startsWith(prefix) && name.endsWith('.template.json'));
-  return path.join(directory, file ?? stack);
+  const file = readdirSync(directory).find((name) => name.endsWith('.template.json'));
+  return path.join(directory, file ?? 'none');
 }
 
-/** The template of one stack in a cloud assembly. */
-export const templateIn = (assembly: string, stack: StackName, stage: AnyStageName): EditableTemplate =>
-  v.parse(templateSchema, JSON.parse(readFileSync(fileOf(assembly, stack, stage), 'utf8')));
+/** The template of a stage in a cloud assembly. */
+export const templateIn = (assembly: string, stage: AnyStageName): EditableTemplate =>
+  v.parse(templateSchema, JSON.parse(readFileSync(fileOf(assembly, stage), 'utf8')));
 
-/** The template of a stage's API as it was synthesized for all suites, for the caller alone. */
-export const inventoryTemplate = (stage: StageName): EditableTemplate =>
-  templateIn(synthesizedOnce(), 'Inventory', stage);
+/** The template of a stage as it was synthesized for all suites, for the caller alone. */
+export const inventoryTemplate = (stage: StageName): EditableTemplate => templateIn(synthesizedOnce(), stage);
 
 /** The template that the local server runs, for tests that run it or break it. */
 export class ServiceTemplate {
@@ -64,25 +60,25 @@ export function resourceOf(template: EditableTemplate, type: string, id = ''): [
   return found;
 }
 
-/** Replaces the template of one stage's API in an assembly. */
+/** Replaces the template of one stage in an assembly. */
 export function writeTemplate(directory: string, stage: StageName, template: EditableTemplate): void {
-  writeFileSync(fileOf(directory, 'Inventory', stage), JSON.stringify(template));
+  writeFileSync(fileOf(directory, stage), JSON.stringify(template));
 }
 
-/** The resources of a stage's API by their names, such as `FunctionsGetPet`. */
+/** The resources of a stage by their names, such as `FunctionsGetPet`. */
 export type ReadableStage = Readonly<Record<string, unknown>>;
 
 /**
- * The resources of a stage's API in a form that changes only where their meaning does: references and joined texts are
- * one text with `<names>`, JSON texts are values, and hashes and the name of the stage are left out. What the CDK
- * brings to invoke a new version (see `VersionCheck`) is not among them.
+ * The resources of a stage in a form that changes only where their meaning does: references and joined texts are
+ * one text with `<names>`, JSON texts are values, and hashes and the name of the stage are left out. Functions that the
+ * CDK brings for the deployment, and their roles, are not among them.
  */
 export function readableStage(stage: StageName): ReadableStage {
   const resources = Object.entries(inventoryTemplate(stage).Resources).map(([id, resource]): [string, unknown] => [
     nameOf(id, stage),
     readable(withoutFunctions({ ...resource, DependsOn: undefined }), stage),
   ]);
-  return Object.fromEntries(resources.filter(([name]) => !name.startsWith('AWSCDK')));
+  return Object.fromEntries(resources.filter(([name]) => !/^(?:AWSCDK|Custom)/.test(name)));
 }
 
 /** The properties of all resources of a type, by their names. A missing property fails the test. */
@@ -109,7 +105,6 @@ export function withoutFunctions(value: unknown): unknown {
 
 function textOf(name: string, argument: unknown): string | undefined {
   if (name === 'Ref') return `<${String(argument)}>`;
-  if (name === 'Fn::ImportValue') return `<import ${String(argument)}>`;
   if (name === 'Fn::Sub' && typeof argument === 'string') return argument.replaceAll(/\$\{([^}]+)\}/g, '<$1>');
   if (!Array.isArray(argument)) return undefined;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
@@ -128,7 +123,7 @@ function readable(value: unknown, stage: StageName): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [nameOf(key, stage), readable(part, stage)]));
 }
 
-/** Without SHA-256s, the hashes that logical ids and exports end with, and the name of the stage. */
+/** Without SHA-256s, the hashes that logical ids end with, and the name of the stage. */
 const nameOf = (text: string, stage: StageName): string =>
   text
     .replaceAll(/\b[0-9a-f]{64}\b/g, '(sha256)')

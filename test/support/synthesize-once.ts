@@ -63,7 +63,7 @@ const script = `
   delete process.env.CDK_OUTDIR;
   for (const [name, { settings, context = {} }] of Object.entries(JSON.parse(variants))) {
     process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
-    createApp([settings], { outdir: folder + '/' + name, referencePage: name === 'everything' }).synth();
+    createApp([settings], { outdir: folder + '/' + name, pageFiles: name === 'everything' }).synth();
     made(name);
   }
 `;

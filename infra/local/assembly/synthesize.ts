@@ -11,5 +11,5 @@ import { stages } from '../../stages.ts';
  * source maps, next to the assets, where the bundles reference them.
  */
 const [, , outdir = ''] = argv;
-createApp([stages.staging], { outdir, referencePage: false }).synth();
+createApp([stages.staging], { outdir, pageFiles: false }).synth();
 for (const name of Object.keys(functionFiles())) copyFileSync(`${bundleOf(name)}.map`, join(outdir, `${name}.map`));

@@ -33,6 +33,7 @@ export function loadFunctions(
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
     const codeDirectory = assetDirectories.get(lambda.text('Code.S3Key'));
     if (codeDirectory === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
+    lambda.read('Layers', v.undefined());
     const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
       codeDirectory,

@@ -1,10 +1,11 @@
 import { HostError } from '../host-error.ts';
 
-/** Values of `Ref`, `Fn::GetAtt` and `Fn::ImportValue` in one stack. Undefined: unsupported by the local server. */
+/** Values of `Ref` and `Fn::GetAtt` in one stack. Undefined: unsupported by the local server. */
 export interface Names {
   ref(name: string): string | undefined;
   attribute(resource: string, attribute: string): string | undefined;
-  imported(name: string): string | undefined;
+  /** The local text for one that the template joins of others. */
+  joined(text: string): string;
 }
 
 /**
@@ -28,8 +29,7 @@ function call(name: string, argument: unknown, names: Names): unknown {
   const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
   if (name === 'Ref') return names.ref(String(first));
   if (name === 'Fn::GetAtt') return names.attribute(String(first), String(second));
-  if (name === 'Fn::ImportValue') return names.imported(String(first));
-  if (name === 'Fn::Join') return Array.isArray(second) ? second.join(String(first)) : undefined;
+  if (name === 'Fn::Join') return Array.isArray(second) ? names.joined(second.join(String(first))) : undefined;
   if (name === 'Fn::Select') return Array.isArray(second) ? second[Number(first)] : undefined;
   if (name === 'Fn::Split') return String(second).split(String(first));
   return name === 'Fn::Sub' ? substitute(String(first), names) : undefined;

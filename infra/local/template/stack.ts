@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { account, arn } from '../../local-endpoint.ts';
-import { exportNames, stages } from '../../stages.ts';
 import { HostError } from '../host-error.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
 import { supportedProperties } from './supported-properties.ts';
@@ -20,7 +19,7 @@ const knownTypes: Readonly<Record<string, string>> = {
   ApiGatewayV2: '',
   DynamoDB: 'Table',
   Events: 'EventBus Rule',
-  Lambda: 'Alias EventSourceMapping Function Permission Version',
+  Lambda: 'Alias EventSourceMapping Function LayerVersion Permission Version',
 };
 
 const text = v.string();
@@ -32,13 +31,16 @@ const templateSchema = v.object({
   Parameters: mapOf(v.object({ Default: v.optional(text) })),
 });
 
+/** Stands for the domain that CloudFront gives the reference page. */
+const CLOUDFRONT = 'cloudfront.invalid';
+
 /** A template, of which the local server uses only the types that it serves. */
 export class ServedStack {
   readonly outputs: Readonly<Record<string, string>>;
   readonly #resources: readonly Resource[];
 
   /**
-   * @param pageOrigin origin of the reference page, which another stack exports; by default one that no page can have
+   * @param pageOrigin origin of the reference page, in the place of CloudFront's; by default one that no page can have
    * @throws HostError for an unsupported resource that serves requests, or an unsupported property of one
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
@@ -46,7 +48,7 @@ export class ServedStack {
     const names: Names = {
       ref: (id) => pseudoParameters[id] ?? Parameters[id]?.Default ?? refOf(id),
       attribute: (id, attribute) => attributeOf(`${name}-${id}`, Resources[id]?.Type, attribute),
-      imported: (exported) => (exported === exportNames.pageOrigin(stages.staging.name) ? pageOrigin : undefined),
+      joined: (joined) => joined.replaceAll(`https://${CLOUDFRONT}`, () => pageOrigin),
     };
     const refOf = (id: string): string | undefined => {
       const { Type, Properties = {} } = Resources[id] ?? {};
@@ -90,6 +92,7 @@ export class ServedStack {
 }
 
 function attributeOf(name: string, type: string | undefined, attribute: string): string | undefined {
+  if (type === 'AWS::CloudFront::Distribution' && attribute === 'DomainName') return CLOUDFRONT;
   if (type === undefined || attribute !== 'Arn') return type && `${name}-${attribute}`;
   if (type === 'AWS::Lambda::Function') return arn('lambda', `function:${name}`);
   if (type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${name}`);

@@ -53,8 +53,8 @@ describe('a template', () => {
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     [
       'a resource that serves requests in a way that is not known',
-      ({ Resources }) => (Resources.Layer = { Type: 'AWS::Lambda::LayerVersion', Properties: {} }),
-      /^Resource Layer: .* type AWS::Lambda::LayerVersion$/,
+      ({ Resources }) => (Resources.Url = { Type: 'AWS::Lambda::Url', Properties: {} }),
+      /^Resource Url: .* type AWS::Lambda::Url$/,
     ],
     [
       'no property that the host needs',
@@ -100,7 +100,7 @@ test.each([
   [{ 'Fn::Sub': '${Other}' }],
 ])('An intrinsic function that is not known stops the local server, which says what it is: %j', (value) => {
   const [name, argument] = Object.entries(value)[0] ?? [];
-  const names = { ref: none, attribute: none, imported: none };
+  const names = { ref: none, attribute: none, joined: String };
   const resolve = () => resolveIntrinsics([{ 'Fn::Join': ['', ['a', value]] }], names, 'Here');
 
   expect(resolve).toThrow(new HostError(`Here: the local server does not support ${name} ${JSON.stringify(argument)}`));

@@ -12,13 +12,19 @@ describe('the files of the reference page', () => {
     const directory = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
     const immutable = [...files.keys()].filter((path) => !changing.includes(path));
-    expect(changing).toEqual(['index.html', 'errors', 'typescript-client', 'openapi.json', 'scalar-license.txt']);
+    expect(changing).toEqual([
+      'index.html',
+      'errors.html',
+      'typescript-client.html',
+      'openapi.json',
+      'scalar-license.txt',
+    ]);
     expect(immutable.filter((path) => !path.startsWith(directory) || path.endsWith('.map'))).toEqual([]);
     expect(textOf('scalar-license.txt')).toContain('MIT License\n\nCopyright (c) 2023-present Scalar\n\nPermission is');
   });
 
   test('are all that the page refers to, and all that their modules load', () => {
-    const texts = ['index.html', 'errors', 'typescript-client', 'openapi.json'].map((path) => textOf(path));
+    const texts = ['index.html', 'errors.html', 'typescript-client.html', 'openapi.json'].map((path) => textOf(path));
     const references = [...texts.join('').matchAll(/(?:(?:href|src)="|\]\()\/([\w./-]+)/g)].map(
       ([, path]) => path ?? '',
     );
@@ -35,7 +41,7 @@ describe('the files of the reference page', () => {
 });
 
 test('the page of errors has a section for each code, and leads to it', () => {
-  const html = textOf('errors');
+  const html = textOf('errors.html');
   const placesOf = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, code]) => code);
   expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalog));
   expect(placesOf(/href="#(\w+)"/g)).toEqual(Object.keys(errorCatalog));

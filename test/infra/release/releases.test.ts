@@ -4,8 +4,7 @@ import { operations } from '../../../shared/contract/operations.ts';
 import { propertiesIn, resourcesIn, templateIn } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
-const templateOf = (variant?: 'everything' | 'allAtOnce') =>
-  templateIn(synthesizedOnce(variant), 'Inventory', 'production');
+const templateOf = (variant?: 'everything' | 'allAtOnce') => templateIn(synthesizedOnce(variant), 'production');
 
 /** Production; with functions that have changed, as all do whose pages have moved; and to go back to it. */
 const releases = { usual: templateOf(), changed: templateOf('everything'), allAtOnce: templateOf('allAtOnce') };

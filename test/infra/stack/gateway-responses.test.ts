@@ -61,7 +61,7 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
     expect(headers['Link']).toBe(
       type === 'ACCESS_DENIED'
         ? 'context.authorizer.help'
-        : `'<<import <stage>-ReferencePageOrigin>/errors#${code}>; rel="help"'`,
+        : `'<https://<ReferencePageDistribution.DomainName>/errors.html#${code}>; rel="help"'`,
     );
   });
 

@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { batchMethodThrottle } from '../../../infra/stack/usage-plans.ts';
 import { stageNames, stages } from '../../../infra/stages.ts';
-import { propertiesOf, readableStage } from '../../support/service-template.ts';
-import { synthesizedOnce } from '../../support/synthesize-once.ts';
+import { inventoryTemplate, propertiesOf, readableStage } from '../../support/service-template.ts';
 
 const production = readableStage('production');
 
@@ -132,8 +131,6 @@ test('The firewall lets through the longest query that the contract allows', () 
   );
 });
 
-const templateSchema = v.looseObject({ Resources: v.record(v.string(), v.unknown()) });
-
 /** The names that a value refers to, by Ref, GetAtt or DependsOn. */
 function referencesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -156,21 +153,6 @@ function inCircles(resources: Readonly<Record<string, unknown>>): string[] {
   return waiting.map(({ id }) => id);
 }
 
-describe.each(stageNames)('CloudFormation can deploy %s', (stage) => {
-  const directory = path.join(synthesizedOnce(), `assembly-${stage}`);
-  const files = readdirSync(directory).filter((file) => file.endsWith('.template.json'));
-  const texts = files.map((file) => readFileSync(path.join(directory, file), 'utf8'));
-
-  test('because its resources have an order in which they can be made', () => {
-    for (const text of texts) expect(inCircles(v.parse(templateSchema, JSON.parse(text)).Resources)).toEqual([]);
-  });
-
-  test('because its stacks export what they import', () => {
-    const text = texts.join('');
-    const imported = [...text.matchAll(/"Fn::ImportValue":\s*"([^"]+)"/g)].map(([, name]) => name);
-    const exported = [...text.matchAll(/"Export":\s*\{\s*"Name":\s*"([^"]+)"/g)].map(([, name]) => name);
-
-    expect(imported).not.toEqual([]);
-    expect(exported).toEqual(expect.arrayContaining(imported));
-  });
+test.each(stageNames)('The resources of %s have an order in which CloudFormation can create them', (stage) => {
+  expect(inCircles(inventoryTemplate(stage).Resources)).toEqual([]);
 });

@@ -164,7 +164,7 @@ describe('a response of the authorizer', () => {
     expect(deny(`${STAGE}/GET/*`, code, NOW)).toEqual(denied);
     expect(deny(`${STAGE}/GET/*`, code, NOW, { referenceOrigin: 'https://docs.example.com' })).toEqual({
       ...denied,
-      context: { ...context, help: '<https://docs.example.com/errors#API_KEY_MISSING>; rel="help"' },
+      context: { ...context, help: '<https://docs.example.com/errors.html#API_KEY_MISSING>; rel="help"' },
     });
   });
 });

@@ -87,11 +87,11 @@ describe.each([
     process.env['PAGE_ORIGIN'] = 'https://docs.example.com';
     try {
       const { headers } = await invoke(failing(new ServiceError('PET_NOT_FOUND')));
-      expect(headers['Link']).toBe(`${own.Link}, <https://docs.example.com/errors#PET_NOT_FOUND>; rel="help"`);
+      expect(headers['Link']).toBe(`${own.Link}, <https://docs.example.com/errors.html#PET_NOT_FOUND>; rel="help"`);
       expect((await invoke(ok)).headers['Link']).toBe(own.Link);
       const { handler } = operationHandler(failing(new ServiceError('PET_NOT_FOUND')));
       const { headers: alone } = await responseTo(handler, aProxyEvent());
-      expect(alone['Link']).toBe('<https://docs.example.com/errors#PET_NOT_FOUND>; rel="help"');
+      expect(alone['Link']).toBe('<https://docs.example.com/errors.html#PET_NOT_FOUND>; rel="help"');
     } finally {
       delete process.env['PAGE_ORIGIN'];
     }

@@ -1,0 +1,206 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Aws, CfnElement, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  CachePolicy,
+  Distribution,
+  HeadersFrameOption,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  ResponseHeadersPolicy,
+  S3OriginAccessControl,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import { Construct, type IDependable } from 'constructs';
+import { policyHeader } from '../reference/content-security-policy.ts';
+import { type PageFile, pageFiles } from '../reference/page-files.ts';
+import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
+import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
+import { addRecords } from './domains.ts';
+import { ServiceLogs } from './service-logs.ts';
+
+/** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
+const HTTPS_ONLY = Duration.days(730);
+
+type Files = readonly (readonly [path: string, file: PageFile])[];
+
+/** The reference page: a private bucket behind CloudFront, and its files. */
+export class ReferencePage extends Construct {
+  readonly distribution: Distribution;
+  readonly #bucket: Bucket;
+  readonly #settings: StageSettings;
+
+  constructor(scope: Construct, id: string, settings: StageSettings) {
+    super(scope, id);
+    const { name, apiDomain, pageDomain } = settings;
+    this.#settings = settings;
+    this.#bucket = this.#privateBucket();
+    this.distribution = new Distribution(this, 'Distribution', {
+      comment: `Pet store API reference (${name})`,
+      defaultRootObject: 'index.html',
+      defaultBehavior: {
+        origin: S3BucketOrigin.withOriginAccessControl(asInterface(this.#bucket), {
+          originAccessControl: new S3OriginAccessControl(this, 'AccessControl', {
+            originAccessControlName: nameInAccount(name),
+          }),
+        }),
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        responseHeadersPolicy: this.#headers(name, apiDomain),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      },
+      // Without permission to list the bucket, a missing file is 403.
+      errorResponses: [
+        { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/index.html', ttl: Duration.minutes(1) },
+      ],
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      ...(pageDomain && {
+        domainNames: [pageDomain.name],
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', pageDomain.certificateArn),
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      }),
+    });
+    acknowledgeFindings(this.distribution, pageDomain !== undefined);
+    if (pageDomain) {
+      const target = new CfnOutput(this, 'DomainTarget', { value: this.distribution.distributionDomainName });
+      target.overrideLogicalId('PageDomainTarget');
+      addRecords(this, pageDomain, new CloudFrontTarget(this.distribution));
+    }
+  }
+
+  /** CloudFront's own, scheme and host. */
+  get origin(): string {
+    return `https://${this.distribution.distributionDomainName}`;
+  }
+
+  /**
+   * Uploads the files. Those of earlier builds stay, for pages that are still open.
+   *
+   * @param serverUrl base URL of the API
+   * @returns the last upload
+   */
+  upload(serverUrl: string): IDependable {
+    const { name, logRetentionDays } = this.#settings;
+    const files: Files = [...pageFiles({ serverUrl, environment: name })];
+    const logGroup = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    const role = this.#uploaderRole(logGroup);
+    const everyUpload = {
+      destinationBucket: asInterface(this.#bucket),
+      prune: false,
+      logGroup,
+      // Its default grants would allow reading everything that the CDK has uploaded, and deleting.
+      role: role.withoutPolicyUpdates(),
+    };
+    const assets = new BucketDeployment(this, 'Assets', {
+      ...everyUpload,
+      sources: [directoryOf(files.filter(([, { immutable }]) => immutable))],
+      cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
+    });
+    assets.node.addDependency(role);
+    const pages = new BucketDeployment(this, 'Pages', {
+      ...everyUpload,
+      // The pages contain the URL of the API, which is known only at deployment.
+      sources: files
+        .filter(([, { immutable }]) => !immutable)
+        .map(([path, file]) => Source.data(path, file.read().toString())),
+      cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
+    });
+    // Last, so no page links to a missing file.
+    pages.node.addDependency(assets);
+    for (const construct of Stack.of(this).node.children) {
+      if (construct.node.id.startsWith('Custom::CDKBucketDeployment')) acknowledgeCdkFunction(construct);
+    }
+    return pages;
+  }
+
+  /** The permissions of `aws s3 sync`, from any archive of the CDK: their names change with every release. */
+  #uploaderRole(logs: ServiceLogs): Role {
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logs.grantWrite(role);
+    const archives = `arn:${Aws.PARTITION}:s3:::cdk-${this.#settings.qualifier}-assets-${Aws.ACCOUNT_ID}-${Aws.REGION}/*.zip`;
+    const grants = {
+      's3:ListBucket': this.#bucket.bucketArn,
+      's3:PutObject': this.#bucket.arnForObjects('*'),
+      's3:GetObject': archives,
+    };
+    for (const [action, resource] of Object.entries(grants))
+      role.addToPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
+    const reason = 'Names of files and archives change with every release. The bucket has no other files.';
+    const bucket = this.#bucket.node.defaultChild;
+    const wildcards = [
+      `<${CfnElement.isCfnElement(bucket) ? Stack.of(this).getLogicalId(bucket) : ''}.Arn>/*`,
+      `arn:<AWS::Partition>:s3:::cdk-${this.#settings.qualifier}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`,
+    ];
+    for (const wildcard of wildcards)
+      acknowledge(role.node.findChild('DefaultPolicy'), `IAM5[Resource::${wildcard}]`, reason);
+    return role;
+  }
+
+  /** The page's own policy names its API (see page-files.ts). Here, the API's URL would be a circular dependency. */
+  #headers(stage: AnyStageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
+    const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
+    return new ResponseHeadersPolicy(this, 'Headers', {
+      responseHeadersPolicyName: nameInAccount(stage),
+      comment: 'Headers of the pet store API reference',
+      securityHeadersBehavior: {
+        contentSecurityPolicy: { contentSecurityPolicy: policyHeader(api), override: true },
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: HTTPS_ONLY, includeSubdomains: true, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'Cross-Origin-Opener-Policy', value: 'same-origin', override: true }],
+      },
+    });
+  }
+
+  #privateBucket(): Bucket {
+    const bucket = new Bucket(this, 'Bucket', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      // Its content can be deployed again.
+      removalPolicy: RemovalPolicy.DESTROY,
+      autoDeleteObjects: true,
+    });
+    acknowledge(bucket, 'S1', 'Only CloudFront reads it, and its content is public.');
+    return bucket;
+  }
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
+const asInterface = (bucket: Bucket): IBucket => bucket as IBucket;
+
+/** Names are unique per account in CloudFront; the CDK's would be the same in every region. */
+const nameInAccount = (stage: AnyStageName): string => `${stage}-reference-${Aws.REGION}`;
+
+function directoryOf(files: Files): ISource {
+  const directory = mkdtempSync(join(tmpdir(), 'reference-page-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  for (const [path, file] of files) {
+    mkdirSync(join(directory, dirname(path)), { recursive: true });
+    writeFileSync(join(directory, path), file.read());
+  }
+  return Source.asset(directory);
+}
+
+function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
+  const reasons = {
+    CFR1: 'The reference is for API users in all countries.',
+    CFR2: 'Static files without input: a firewall would have nothing to inspect.',
+    CFR3: 'Public files without secrets; the API logs the relevant requests.',
+    ...(!hasOwnDomain && {
+      CFR4: "With CloudFront's default certificate, CloudFront chooses the min TLS version; a custom domain allows to set it.",
+    }),
+  };
+  for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);
+}
