@@ -86,7 +86,7 @@ async function firstFailure(StackName: string): Promise<string> {
   for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client: cloudFormation }, { StackName }))
     for (const { ResourceStatus = '', ResourceStatusReason: reason = '', ...event } of StackEvents) {
       // CloudFormation cancels the others.
-      if (ResourceStatus.endsWith('_FAILED') && !reason.endsWith('cancelled'))
+      if (ResourceStatus.endsWith('_FAILED') && !/ cancel\w+$/.test(reason))
         first = `${event.LogicalResourceId} (${event.ResourceType}) failed: ${reasonOf(reason)}`;
       const isOfStack = event.PhysicalResourceId === event.StackId;
       if (isOfStack && /^(?:CREATE|UPDATE)_IN_PROGRESS$/.test(ResourceStatus)) return first;

@@ -145,7 +145,7 @@ describe('npm run deploy', () => {
       ResourceType: 'AWS::Lambda::Alias',
       ResourceStatus: 'UPDATE_FAILED',
     };
-    const canceledToo = { ...failed, LogicalResourceId: 'Other', ResourceStatusReason: 'Resource update cancelled' };
+    const canceledToo = { ...failed, LogicalResourceId: 'Other', ResourceStatusReason: 'Resource update cancelled' }; // cspell:disable-line
     const [start, before] = [
       { ...ofStack, ResourceStatus: 'UPDATE_IN_PROGRESS' },
       { ...failed, LogicalResourceId: 'Old', ResourceStatusReason: 'Long ago' },
