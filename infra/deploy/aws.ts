@@ -5,8 +5,6 @@ import { type DescribeStacksOutput, paginateDescribeStackEvents } from '@aws-sdk
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { AdminError, failureText, reasonOf } from '../admin/admin-error.ts';
 
-export type { Stack };
-
 /** Short timeouts and few attempts for calls to AWS. */
 const bounded = { requestHandler: { connectionTimeout: 3_000, socketTimeout: 10_000 }, maxAttempts: 2 };
 const cloudFormation = new CloudFormationClient(bounded);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Stack } from '@aws-sdk/client-cloudformation';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
 import { AdminError } from '../admin/admin-error.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
-import type { Stack } from './aws.ts';
 import { checkedOutBuild, refuseChanges } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
 import { lostTables, templateSchema } from './template.ts';
