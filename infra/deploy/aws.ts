@@ -86,8 +86,8 @@ async function firstFailure(StackName: string): Promise<string> {
       // CloudFormation cancels the others.
       if (ResourceStatus.endsWith('_FAILED') && !/ cancel\w+$/.test(reason))
         first = `${event.LogicalResourceId} (${event.ResourceType}) failed: ${reasonOf(reason)}`;
-      const isOfStack = event.PhysicalResourceId === event.StackId;
-      if (isOfStack && /^(?:CREATE|UPDATE)_IN_PROGRESS$/.test(ResourceStatus)) return first;
+      const isStart = /^(?:CREATE|UPDATE)_IN_PROGRESS$/.test(ResourceStatus);
+      if (isStart && event.PhysicalResourceId === event.StackId) return first;
     }
   return first;
 }

@@ -31,8 +31,7 @@ const admin = (stage: AnyStageName, ...words: string[]) => {
 /**
  * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
  *
- * @param url of API Gateway, which works before a custom domain does
- * @param previous commit, to roll back to
+ * @param url of API Gateway, which works before a custom domain does; `previous` is the commit to roll back to
  */
 export async function smokeTest(stage: AnyStageName, url: string, previous: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');

@@ -41,7 +41,8 @@ export class PipelineAccess extends Stack {
       this.#role('PullRequest', 'pull_request', 'Reads what production was deployed from', [
         allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], [this.#stacks(stage)]),
       ]);
-    this.#role(capitalized(stage), `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
+    const roleId = stage === 'staging' ? 'Staging' : 'Production';
+    this.#role(roleId, `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
       ...this.#deploy(stage),
       ...this.#issueKeys(stage),
     ]);
@@ -127,8 +128,6 @@ export class PipelineAccess extends Stack {
 const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::${path}`;
 
 const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
-
-const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
   const reason = 'AWS adds a random suffix to these names when it creates them; the settings of an account have none.';
