@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CancelUpdateStackCommand, CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { DescribeStackResourceCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
-import { DescribeStacksCommand, type DescribeStacksOutput } from '@aws-sdk/client-cloudformation';
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
+import { CancelUpdateStackCommand, CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DescribeStackResourceCommand, GetTemplateCommand, type Stack } from '@aws-sdk/client-cloudformation';
+import { type DescribeStacksOutput, paginateDescribeStackEvents } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { AdminError, failureText, reasonOf } from '../admin/admin-error.ts';
 
@@ -30,26 +28,8 @@ export async function findAccount() {
   return { place: `${Account}/${region}`, user: Arn };
 }
 
-/** @throws AdminError if Lambda would fail the first deployment midway, which leaves tables behind */
-export async function checkQuota(needed: number): Promise<void> {
-  const { AccountLimit } = await new LambdaClient(bounded).send(new GetAccountSettingsCommand());
-  const { UnreservedConcurrentExecutions: functions = 0 } = AccountLimit ?? {};
-  if (functions >= needed) return;
-  const how = 'request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000';
-  const what = `${functions} concurrent executions, and this stage needs ${needed}`;
-  throw new AdminError(`This account has ${what}. Request more: aws service-quotas ${how}`);
-}
-
-/** Whether `cdk bootstrap` has run with a qualifier in the account and region, with any stack name. */
-export async function isBootstrapped(qualifier: string): Promise<boolean> {
-  const call = new SSMClient(bounded).send(new GetParameterCommand({ Name: `/cdk-bootstrap/${qualifier}/version` }));
-  const found = await call.catch((error: unknown) => {
-    if (!(error instanceof ParameterNotFound)) throw error;
-  });
-  return found !== undefined;
-}
-
-async function describe(StackName: string) {
+/** An existing stack. */
+export async function describeStack(StackName: string): Promise<Stack | undefined> {
   const call = cloudFormation.send(new DescribeStacksCommand({ StackName }));
   const { Stacks: [stack] = [] } = await call.catch((error: unknown): DescribeStacksOutput => {
     if (/^Stack with id \S+ does not exist$/.test(reasonOf(error))) return {};
@@ -58,25 +38,9 @@ async function describe(StackName: string) {
   return stack;
 }
 
-/** The status of an existing stack. */
-export async function statusOf(stackName: string): Promise<string | undefined> {
-  const status = (await describe(stackName))?.StackStatus ?? '';
-  return /^(?:$|CREATE_FAILED|REVIEW|ROLLBACK|DELETE)/.test(status) ? undefined : status;
-}
-
-/** @throws AdminError if a failed first deployment left a protected stack, which the CDK cannot delete */
-export async function refuseRemains(stackName: string): Promise<void> {
-  const { StackStatus = '', EnableTerminationProtection } = (await describe(stackName)) ?? {};
-  if (!EnableTerminationProtection || !/^(?:CREATE_FAILED|REVIEW|ROLLBACK_)/.test(StackStatus)) return;
-  const how = `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stackName}`;
-  throw new AdminError(
-    `The first deployment of ${stackName} failed, and its stack is protected from deletion. As an admin, run: ${how}`,
-  );
-}
-
 /** Cancels an update in progress, and waits until CloudFormation has rolled it back. */
 export async function cancelUpdate(StackName: string): Promise<void> {
-  while ((await statusOf(StackName))?.endsWith('_IN_PROGRESS')) {
+  while (/^(?!REVIEW).*_IN_PROGRESS$/.test((await describeStack(StackName))?.StackStatus ?? '')) {
     await cloudFormation.send(new CancelUpdateStackCommand({ StackName })).catch((error: unknown) => {
       // It is rolling back already, or has completed meanwhile.
       if (!(error instanceof Error && error.name === 'ValidationError')) throw error;
@@ -91,13 +55,39 @@ export async function deployedTemplate(StackName: string): Promise<unknown> {
   return JSON.parse(TemplateBody);
 }
 
-/** Whether the last update of a stack created a resource, so the previous version lacks it. */
-export async function isOfLastUpdate(StackName: string, LogicalResourceId: string): Promise<boolean> {
-  const { StackStatus, LastUpdatedTime: updated } = (await describe(StackName)) ?? {};
+/** Whether the last update created a resource, so the version before it lacks it. False after a rolled back update. */
+export async function isNew(StackName: string, LogicalResourceId: string): Promise<boolean> {
+  const { StackStatus, LastUpdatedTime: updated } = (await describeStack(StackName)) ?? {};
   // It was never updated: there is no previous version.
-  if (StackStatus === 'CREATE_COMPLETE') return false;
+  if (StackStatus === 'CREATE_COMPLETE' || updated === undefined) return false;
   const command = new DescribeStackResourceCommand({ StackName, LogicalResourceId });
   const { ResourceStatus, LastUpdatedTimestamp } = (await cloudFormation.send(command)).StackResourceDetail ?? {};
-  const isNew = ResourceStatus === 'CREATE_COMPLETE';
-  return isNew && updated !== undefined && LastUpdatedTimestamp !== undefined && LastUpdatedTimestamp >= updated;
+  return ResourceStatus === 'CREATE_COMPLETE' && LastUpdatedTimestamp !== undefined && LastUpdatedTimestamp >= updated;
+}
+
+/** What became of a deployment that failed, its cause, and what helps. */
+export async function failureOf(stackName: string, before: Stack | undefined): Promise<string> {
+  const { StackStatus: status = 'REVIEW', LastUpdatedTime: updated } = (await describeStack(stackName)) ?? {};
+  let result = 'is not deployed completely';
+  if (status.includes('ROLLBACK')) result = 'was rolled back';
+  if (status.endsWith('ROLLBACK_FAILED')) result = 'could not be rolled back, see docs/runbooks.md#stuck-stack';
+  const isSame = status === before?.StackStatus && updated?.getTime() === before.LastUpdatedTime?.getTime();
+  if (isSame || status.startsWith('REVIEW')) result = 'was not changed';
+  else result += ` (${status}): ${await firstFailure(stackName).catch(reasonOf)}`;
+  return `${stackName} ${result}. Run the same command again after an interruption; otherwise, fix the cause first.`;
+}
+
+/** The first resource that failed in the last deployment, and its reason. */
+async function firstFailure(StackName: string): Promise<string> {
+  let first = 'no resource failed';
+  // The newest events come first.
+  for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client: cloudFormation }, { StackName }))
+    for (const { ResourceStatus = '', ResourceStatusReason: reason = '', ...event } of StackEvents) {
+      // CloudFormation cancels the others.
+      if (ResourceStatus.endsWith('_FAILED') && !/ cancel\w+$/.test(reason))
+        first = `${event.LogicalResourceId} (${event.ResourceType}) failed: ${reasonOf(reason)}`;
+      const isStart = /^(?:CREATE|UPDATE)_IN_PROGRESS$/.test(ResourceStatus);
+      if (isStart && event.PhysicalResourceId === event.StackId) return first;
+    }
+  return first;
 }

@@ -12,7 +12,7 @@ const CHANGED = '-changed';
  */
 export function checkedOutBuild(directory = import.meta.dirname): string {
   const git = (...words: string[]): string =>
-    execFileSync('git', ['-C', directory, ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    execFileSync('git', ['-C', directory, ...words], { encoding: 'utf8', env: process.env, stdio: 'pipe' }).trim();
   try {
     const commit = git('rev-parse', 'HEAD');
     return git('status', '--porcelain', '-uno') === '' ? commit : commit + CHANGED;

@@ -5,40 +5,42 @@ import * as v from 'valibot';
 import { AdminError, reasonOf } from '../admin/admin-error.ts';
 import type { AnyStageName } from '../stages.ts';
 
-/** @throws AdminError if it fails, with the remedy */
+/** @throws AdminError if it fails, with what that means and what helps */
 export async function run(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  remedy = 'To continue, run the same command again.',
+  failure: () => string | Promise<string> = () => 'To continue, run the same command again.',
 ): Promise<void> {
   process.stdout.write(`Run: ${program} ${args.join(' ')}\n`);
   const [status] = await once(spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }), 'exit');
-  if (status !== 0) throw new AdminError(`Failed: ${program} ${args[0]}. ${remedy}`);
+  if (status !== 0) throw new AdminError(`Failed: ${program} ${args[0]}. ${await failure()}`);
 }
 
 const output = promisify(execFile);
 
 const keySchema = v.object({ id: v.string(), key: v.string() });
 
-const admin = (stage: AnyStageName, ...words: string[]) =>
-  output('node', ['infra/admin/main.ts', 'keys', ...words, '--stage', stage, '--json']).catch((error: unknown) => {
+const admin = (stage: AnyStageName, ...words: string[]) => {
+  const args = ['infra/admin/main.ts', 'keys', ...words, '--stage', stage, '--json'];
+  return output('node', args, { env: process.env }).catch((error: unknown) => {
     throw new AdminError(reasonOf(error));
   });
+};
 
 /**
  * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
  *
- * @param url of API Gateway, which works before a custom domain does
+ * @param url of API Gateway, which works before a custom domain does; `previous` is the commit to roll back to
  */
-export async function smokeTest(stage: AnyStageName, url: string): Promise<void> {
+export async function smokeTest(stage: AnyStageName, url: string, previous: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
   const { id, key } = v.parse(keySchema, JSON.parse(stdout));
   const readOnly = stage === 'production' ? ['--read-only'] : [];
-  const back = `git checkout COMMIT && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
-  const remedy = `The new version stays deployed. To roll back to an older commit: ${back}`;
+  const back = `git checkout ${previous} && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
+  const failure = () => `The new version stays deployed. To roll back to the previous commit: ${back}`;
   try {
-    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key }, remedy);
+    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key }, failure);
   } finally {
     // Keep the failure of the smoke test. The key expires by itself.
     await admin(stage, 'revoke', id, '--yes').catch((error: unknown) => {

@@ -25,10 +25,3 @@ export function lostTables(deployed: Template, next: Template): string[] {
   );
   return ids.filter((id) => !isDeepStrictEqual(keysOf(id, deployed), keysOf(id, next)));
 }
-
-/** Required concurrent executions: Lambda allows reservations only if 100 stay unreserved. */
-export function requiredConcurrency({ Resources }: Template): number {
-  const reserved = Object.values(Resources).map(({ Properties }) => Properties['ReservedConcurrentExecutions']);
-  const sum = reserved.reduce<number>((total, some) => total + Number(some ?? 0), 0);
-  return sum && sum + 100;
-}

@@ -1,14 +1,5 @@
-import {
-  Aws,
-  CfnCondition,
-  CfnOutput,
-  CfnParameter,
-  Fn,
-  type IStackSynthesizer,
-  LegacyStackSynthesizer,
-  RemovalPolicy,
-  Stack,
-} from 'aws-cdk-lib';
+import { Aws, CfnCondition, CfnOutput, CfnParameter, Fn, LegacyStackSynthesizer } from 'aws-cdk-lib';
+import { type IStackSynthesizer, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../stack/acknowledge.ts';
@@ -36,10 +27,7 @@ export class PipelineAccess extends Stack {
     // With the admin's own permissions, and without a bootstrap.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     const synthesizer = new LegacyStackSynthesizer() as IStackSynthesizer;
-    super(scope, id, {
-      description: `What the pipeline of the pet store inventory service may do on ${stage}`,
-      synthesizer,
-    });
+    super(scope, id, { description: `Permissions of the pipeline of the pet store service on ${stage}`, synthesizer });
     const { valueAsString: repository } = new CfnParameter(this, 'Repository', {
       description: `OWNER@ID/NAME@ID on GitHub: ${HOW}`,
       allowedPattern: REPOSITORY,
@@ -53,7 +41,8 @@ export class PipelineAccess extends Stack {
       this.#role('PullRequest', 'pull_request', 'Reads what production was deployed from', [
         allow(['cloudformation:DescribeStacks', 'cloudformation:GetTemplate'], [this.#stacks(stage)]),
       ]);
-    this.#role(capitalized(stage), `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
+    const roleId = stage === 'staging' ? 'Staging' : 'Production';
+    this.#role(roleId, `environment:${stage}`, `Deploys ${stage} and issues a key for its smoke test`, [
       ...this.#deploy(stage),
       ...this.#issueKeys(stage),
     ]);
@@ -66,9 +55,8 @@ export class PipelineAccess extends Stack {
       allowedValues: ['yes', 'no'],
       default: 'no',
     });
-    const isMissing = new CfnCondition(this, 'ProviderIsMissing', {
-      expression: Fn.conditionEquals(hasProvider.valueAsString, 'no'),
-    });
+    const expression = Fn.conditionEquals(hasProvider.valueAsString, 'no');
+    const isMissing = new CfnCondition(this, 'ProviderIsMissing', { expression });
     const provider = new CfnOIDCProvider(this, 'Provider', { url: `https://${ISSUER}`, clientIdList: [AUDIENCE] });
     provider.cfnOptions.condition = isMissing;
     // Other roles that trust it keep working when this stack is deleted.
@@ -94,22 +82,24 @@ export class PipelineAccess extends Stack {
    */
   #deploy(stage: StageName): PolicyStatement[] {
     const { qualifier } = stages[stage];
-    const bootstrapped = ['deploy', 'file-publishing', 'lookup'].map(
-      (role) => `cdk-${qualifier}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
+    const prefix = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/cdk-${qualifier}`;
+    const arns = ['deploy', 'file-publishing', 'lookup'].map(
+      (role) => `${prefix}-${role}-role-${Aws.ACCOUNT_ID}-${Aws.REGION}`,
     );
-    const arns = bootstrapped.map((role) => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/${role}`);
-    const calls = ['DescribeStacks', 'DescribeStackResource', 'GetTemplate', 'CancelUpdateStack'].map(
-      (call) => `cloudformation:${call}`,
-    );
+    const reads = ['DescribeStacks', 'DescribeStackEvents', 'DescribeStackResource', 'GetTemplate'];
+    const calls = [...reads, 'CancelUpdateStack'].map((call) => `cloudformation:${call}`);
     return [
       allow(['sts:AssumeRole'], arns),
       allow(calls, [this.#stacks(stage)]),
+      // So that the CDK can say that the bootstrap is missing.
       allow(['ssm:GetParameter'], [this.#arn('ssm', `parameter/cdk-bootstrap/${qualifier}/version`)]),
-      allow(['lambda:GetAccountSettings'], ['*']),
     ];
   }
 
-  /** What `keys create` and `keys revoke` need for a key on a plan of the catalog (docs/keys.md). */
+  /**
+   * What `keys create` and `keys revoke` need for a key on a plan of the catalog (docs/keys.md). A condition on tags
+   * would not keep other keys safe: who may tag keys, as these commands do, can add the tag to any key.
+   */
   #issueKeys(stage: StageName): PolicyStatement[] {
     return [
       allow(['apigateway:GET'], ['/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*', '/tags/*'].map(gateway)),
@@ -139,19 +129,12 @@ const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws
 
 const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
 
-const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-/** cdk-nag's notation of values that are known only at deployment. */
-const PSEUDO_PARAMETERS = { [Aws.PARTITION]: 'Partition', [Aws.REGION]: 'Region', [Aws.ACCOUNT_ID]: 'AccountId' };
-
 function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
   const reason = 'AWS adds a random suffix to these names when it creates them; the settings of an account have none.';
   const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
   for (const resource of new Set(wildcards)) {
-    const shown = Object.entries(PSEUDO_PARAMETERS).reduce(
-      (arn, [token, name]) => arn.replaceAll(token, `<AWS::${name}>`),
-      resource,
-    );
+    // cdk-nag's notation of values that are known only at deployment.
+    const shown = resource.replaceAll(/\$\{Token\[AWS\.(\w+)\.\d+\]\}/g, '<AWS::$1>');
     acknowledge(policy, `IAM5[Resource::${shown}]`, reason);
   }
 }

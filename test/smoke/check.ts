@@ -30,7 +30,7 @@ const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 120) ?
 export interface Result {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** What was seen, or why the check could not be made. */
+  /** What was seen, and for a failure the last request; or why the check could not be made. */
   readonly seen: string;
 }
 
@@ -41,7 +41,8 @@ export async function* runChecks(service: Service, checks: readonly Check[]): As
       yield { name, outcome: 'passed', seen: await run(service) };
     } catch (error) {
       const seen = error instanceof Error ? error.message : String(error);
-      yield { name, outcome: error instanceof NotApplicable ? 'skipped' : 'failed', seen };
+      if (error instanceof NotApplicable) yield { name, outcome: 'skipped', seen };
+      else yield { name, outcome: 'failed', seen: `${service.lastRequest}: ${seen}` };
       if (error instanceof ConnectionError && ['network', 'timeout'].includes(error.reason)) return;
     }
   }

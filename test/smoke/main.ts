@@ -43,6 +43,8 @@ async function smoke({ url, key, readOnly, json }: SmokeOptions): Promise<boolea
   const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
   if (json) print(JSON.stringify({ url, passed, failed, skipped, checks: results }));
   else print(`\n${url}: ${passed} passed, ${failed} failed, ${skipped} skipped${untried(readOnly, results)}`);
+  const faults = results.filter(({ outcome }) => outcome === 'failed').map(({ seen }) => seen);
+  if (!json && failed > 0) print(`Failed: ${faults.join('; ')}`);
   return failed === 0;
 }
 

@@ -52,6 +52,8 @@ export class Service {
   /** What its users have. Its retries are fewer: a check is there to see faults. */
   readonly client: InventoryClient;
   readonly #key: string;
+  /** The last request that was sent: method and path. */
+  lastRequest = 'no request';
 
   constructor(url: string, key: string) {
     this.url = url;
@@ -62,7 +64,14 @@ export class Service {
       maxRetries: 2,
       maxWait: 5_000,
       timeout: TIMEOUT_MS,
+      fetch: (...request) => this.#fetch(...request),
     });
+  }
+
+  #fetch(address: string, init: RequestInit): Promise<Response> {
+    const { pathname, search } = new URL(address);
+    this.lastRequest = `${init.method} ${pathname}${search}`;
+    return fetch(address, init);
   }
 
   /**
@@ -80,7 +89,7 @@ export class Service {
 
   async #sendOnce(method: string, path: string, { headers, body, key = 'good' }: RequestParts) {
     const token = key === 'mistyped' ? this.#key.slice(0, -1) + (this.#key.endsWith('A') ? 'B' : 'A') : this.#key;
-    const response = await fetch(`${this.url}${path}`, {
+    const response = await this.#fetch(`${this.url}${path}`, {
       method,
       headers: { ...(key !== 'none' && { Authorization: `Bearer ${token}` }), ...headers },
       body: body ?? null,

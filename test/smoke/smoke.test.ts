@@ -79,17 +79,18 @@ describe('npm run smoke', () => {
     };
     try {
       const lines = (await smoke(`${link.origin}/v1`, '--read-only')).stdout.trimEnd().split('\n');
-      expect(lines.at(-1)).toMatch(/ 0 skipped\. No write was tried: only reading was allowed \(--read-only\)\.$/);
+      expect(lines.at(-1)).toMatch(/^Failed: GET \/v1\S*: the header x-amzn-RequestId is missing; .*; DELETE \/v1/);
+      expect(lines.at(-2)).toMatch(/ 0 skipped\. No write was tried: only reading was allowed \(--read-only\)\.$/);
       isUsedUp = true;
       const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
       const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
 
       expect(counts).toMatchObject({ passed: 13, failed: 4, skipped: 0 });
       expect(checks.flatMap(({ outcome, seen }) => (outcome === 'failed' ? seen : []))).toEqual([
-        'the header x-amzn-RequestId is missing',
-        'RateLimit-Policy does not name both windows',
-        'the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"',
-        'the status is 200, not 405',
+        'GET /v1/store/orders?limit=1: the header x-amzn-RequestId is missing',
+        'GET /v1/pets/-9223372036854775808: RateLimit-Policy does not name both windows',
+        'GET /v1/smoke-check: the code is "PET_NOT_FOUND", not "ROUTE_NOT_FOUND"',
+        'DELETE /v1/inventory: the status is 200, not 405',
       ]);
       expect(new Set(link.calls.map(({ method }) => method))).toEqual(new Set(['GET', 'DELETE', 'OPTIONS']));
     } finally {
@@ -103,7 +104,9 @@ describe('npm run smoke', () => {
     const { stdout } = await smoke(`${link.origin}/v1`);
     await link.close();
 
-    expect(stdout).toMatch(/\n– an update .*\n\nhttp:.* skipped\. No write was tried: the store is empty\.\n$/);
+    expect(stdout).toMatch(
+      /\n– an update .*\n\nhttp:.* skipped\. No write was tried: the store is empty\.\nFailed: .+\n$/,
+    );
   });
 
   test('reports a refused connection immediately', async () => {
@@ -122,7 +125,9 @@ describe('npm run smoke', () => {
     await link.close();
 
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^✗ GET \/inventory .+\n\nhttp:.*\/v1: 0 passed, 1 failed, 0 skipped\n$/);
+    expect(stdout).toMatch(
+      /^✗ GET \/inventory .+\n\nhttp:.*\/v1: 0 passed, 1 failed, 0 skipped\nFailed: GET \/v1\/inventory.*\n$/,
+    );
   });
 
   test.each([

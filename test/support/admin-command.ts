@@ -86,7 +86,7 @@ async function runHere(words: readonly string[]): Promise<Outcome> {
 }
 
 /** Takes what is written to a stream, which is no terminal meanwhile. */
-function capture(stream: NodeJS.WriteStream): { readonly text: () => string; readonly end: () => void } {
+export function capture(stream: NodeJS.WriteStream): { readonly text: () => string; readonly end: () => void } {
   const { isTTY } = stream;
   const listeners = stream.listeners('error').length;
   let written = '';

@@ -31,5 +31,6 @@ test('A build with changes to tracked files is no commit, and other files do not
 test('The app of the CDK CLI says in each stage which commit it is of', () => {
   expect(templateIn(synthesizedOnce(), 'staging')['Outputs']).toMatchObject({
     RunningBuild: { Value: checkedOutBuild() },
+    PreviousBuild: { Value: 'unknown' },
   });
 });

@@ -149,13 +149,13 @@ describe('the access of the pipeline', () => {
       ...gateway('POST', 'apikeys', 'tags/*', 'usageplans/*/keys'),
       ...gateway('PUT', 'tags/*'),
       `cloudformation:CancelUpdateStack ${stack(`${stage}-*`)}`,
+      `cloudformation:DescribeStackEvents ${stack(`${stage}-*`)}`,
       `cloudformation:DescribeStackResource ${stack(`${stage}-*`)}`,
       `cloudformation:DescribeStacks ${stack(`${stage}-*`)}`,
       `cloudformation:GetTemplate ${stack(`${stage}-*`)}`,
       ...['GetItem Keys', 'PutItem History', 'PutItem Keys', 'Scan Keys', 'UpdateItem Keys'].map(
         (one) => `dynamodb:${one.replace(' ', ` ${tables}`)}*`,
       ),
-      'lambda:GetAccountSettings *',
       `ssm:GetParameter arn:<AWS::Partition>:ssm:${ACCOUNT}:parameter/cdk-bootstrap/hnb659fds/version`,
       ...bootstrapped.map((role) => `sts:AssumeRole arn:<AWS::Partition>:iam::<AWS::AccountId>:${role}`),
     ]);

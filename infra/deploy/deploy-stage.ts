@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { CloudAssembly } from 'aws-cdk-lib/cx-api';
+import * as v from 'valibot';
+import { AdminError } from '../admin/admin-error.ts';
+import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
+import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
+import { checkedOutBuild, refuseChanges } from './build.ts';
+import { run, smokeTest } from './smoke.ts';
+import { lostTables, templateSchema } from './template.ts';
+
+export interface DeployOptions {
+  readonly stage: AnyStageName;
+  readonly rollBack: boolean;
+  readonly allowTableLoss: readonly string[];
+  readonly dryRun: boolean;
+  readonly status: boolean;
+}
+
+/** The commit that an output names; `unknown` before the first deployment, and after `cdk deploy`. */
+const buildOf = (stack: Stack | undefined, output: 'RunningBuild' | 'PreviousBuild'): string =>
+  stack?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue ?? 'unknown';
+
+/** The commit before the one that is checked out, also if that one is deployed again. */
+function previousBuildOf(stack: Stack | undefined): string {
+  const running = buildOf(stack, 'RunningBuild');
+  return running === checkedOutBuild() ? buildOf(stack, 'PreviousBuild') : running;
+}
+
+const statusOf = (stack: Stack | undefined): string => stack?.StackStatus ?? 'not deployed';
+const isNewStage = (stack: Stack | undefined) => /^(?:not|REVIEW|ROLLBACK|DELETE)/.test(statusOf(stack));
+
+/** Checks the options, and prints the account, the commit that runs and the one before it. */
+export async function findStage({ stage, rollBack, dryRun, status }: DeployOptions): Promise<Stack | undefined> {
+  if (!dryRun && !status) {
+    refuseChanges(stage, checkedOutBuild());
+    const missing = missingAlarmTargets(settingsOf(stage));
+    // A rollback is never stopped.
+    if (missing && !rollBack) throw new AdminError(`${missing}. Nothing was deployed.`);
+    if (process.env['CI']) for (const gap of gapsOf(stage)) process.stdout.write(`::warning::${gap}\n`);
+  }
+  const { place, user } = await findAccount();
+  const stack = await describeStack(stackNameOf(stage));
+  process.stdout.write(`Account: ${place}, as ${user}\n${stage}: ${statusOf(stack)}\n`);
+  process.stdout.write(`Running: ${buildOf(stack, 'RunningBuild')}\nPrevious: ${buildOf(stack, 'PreviousBuild')}\n`);
+  return stack;
+}
+
+const codeOwners = join(import.meta.dirname, '../../.github/CODEOWNERS');
+
+/** What the pipeline lacks, but this deployment does not need. */
+export function gapsOf(stage: AnyStageName, owners = readFileSync(codeOwners, 'utf8')): string[] {
+  const missing = stage === 'staging' ? missingAlarmTargets(settingsOf('production')) : undefined;
+  const unprotected = '.github/CODEOWNERS names @OWNER: no owner reviews changes of .github/ and infra/release/';
+  return [...(missing ? [missing] : []), ...(/^[^#].*@OWNER\b/m.test(owners) ? [unprotected] : [])];
+}
+
+/** Runs the other checks, and synthesizes. For a rollback, cancels an update in progress. */
+export async function prepareStage(options: DeployOptions, before: Stack | undefined, assembly: string): Promise<void> {
+  const { stage, rollBack, dryRun } = options;
+  const name = stackNameOf(stage);
+  if (rollBack && !dryRun) await cancelUpdate(name);
+  const context = [`previousBuild=${previousBuildOf(before)}`, ...(isPersonal(stage) ? [`stage=${stage}`] : [])];
+  if (rollBack) context.push('rollout=allAtOnce');
+  const contextWords = context.flatMap((one) => ['--context', one]);
+  await run('cdk', ['synth', `${stage}/*`, '--quiet', '--output', assembly, ...contextWords]);
+  const { template } = new CloudAssembly(assembly).stacksRecursively.find(({ stackName }) => stackName === name) ?? {};
+  if (!isNewStage(before)) await refuseTableLoss(options, await deployedTemplate(name), template);
+}
+
+/** @throws AdminError if a table would be lost without permission */
+async function refuseTableLoss(options: DeployOptions, ...templates: [deployed: unknown, next: unknown]) {
+  const { stage, rollBack, allowTableLoss } = options;
+  const [deployed, next] = v.parse(v.tuple([templateSchema, templateSchema]), templates);
+  const refused: string[] = [];
+  for (const id of lostTables(deployed, next).filter((each) => !allowTableLoss.includes(each))) {
+    // The release that is rolled back created it: the older one has no data there.
+    if (!rollBack || !(await isNew(stackNameOf(stage), id))) refused.push(id);
+  }
+  if (refused.length === 0) return;
+  const why = 'this commit lacks them, or changes their keys, so the service could not read their data';
+  const how = `To deploy anyway: --allow-table-loss ${refused.join(' ')}`;
+  throw new AdminError(`${stage} would lose ${refused.join(', ')}: ${why}. ${how}`);
+}
+
+const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
+
+/** Deploys what was synthesized, and runs the smoke test. */
+export async function deployStage(stage: AnyStageName, before: Stack | undefined, assembly: string): Promise<void> {
+  const name = stackNameOf(stage);
+  const file = join(assembly, 'outputs.json');
+  const words = ['deploy', `${stage}/*`, '--app', assembly, '--outputs-file', file, '--require-approval', 'never'];
+  // A first deployment that fails has nothing to roll back to: the next one continues it.
+  if (/^(?:CREATE_(?:FAILED|IN)|UPDATE_FAILED)/.test(statusOf(before)) || isNewStage(before))
+    words.push('--no-rollback');
+  await run('cdk', words, {}, () => failureOf(name, before));
+  const { [name]: outputs = {} } = v.parse(outputsSchema, JSON.parse(readFileSync(file, 'utf8')));
+  await smokeTest(stage, outputs['GatewayUrl'] ?? '', previousBuildOf(before));
+  const next = `npm run admin -- keys create --stage ${stage} --name NAME --plan free`;
+  process.stdout.write(`\nDeployed: ${outputs['BaseUrl']}\nTo create a key: ${next}\n`);
+}
