@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import * as v from 'valibot';
 import { withoutTokens } from '../../shared/keys/token.ts';
-import { failureText } from './admin-error.ts';
+import { failureText } from './service/failures.ts';
 import { consoleCommand } from './commands/console-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { inventoryCommand, ordersCommand, petsCommand } from './commands/record-commands.ts';
 import { targetOptionsOf, withTargetOptions } from './commands/options.ts';
 import { restoreCommand } from './commands/restore-command.ts';
 import { usageCommand } from './commands/usage-command.ts';
-import { targetOption } from './target-options.ts';
-import { visibleLines, withTarget } from './text-format.ts';
+import { targetOption } from './service/target-options.ts';
+import { visibleLines, withTarget } from './service/text.ts';
 
 const { version } = v.parse(
   v.object({ version: v.string() }),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { AdminError } from '../admin/admin-error.ts';
+import { AdminError } from '../admin/service/failures.ts';
 import { type AnyStageName, isPersonal } from '../stages.ts';
 
 /** Suffix of a build that is not a commit, so a rollback to it is impossible. */

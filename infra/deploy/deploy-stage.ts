@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
-import { AdminError } from '../admin/admin-error.ts';
+import { AdminError } from '../admin/service/failures.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
 import { checkedOutBuild, refuseChanges } from './build.ts';

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { AdminError, reasonOf } from '../admin/admin-error.ts';
+import { AdminError, reasonOf } from '../admin/service/failures.ts';
 import type { AnyStageName } from '../stages.ts';
 
 /** @throws AdminError if it fails, with what that means and what helps */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keyActions } from '../../infra/admin/key-actions.ts';
+import { keyActions } from '../../infra/admin/keys/key-actions.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import { DAY_MS, isoDay } from '../../shared/keys/verdict.ts';
 import { AdminCommand, describeOnTerminal, run, Terminal, whilePausing } from '../support/admin-command.ts';

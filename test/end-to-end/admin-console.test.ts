@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import * as v from 'valibot';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
-import type { Target } from '../../infra/admin/target.ts';
+import type { Target } from '../../infra/admin/service/target.ts';
 import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';

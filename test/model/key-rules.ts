@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts';
-import { AdminError } from '../../infra/admin/admin-error.ts';
+import { AdminError } from '../../infra/admin/service/failures.ts';
 import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
 import { isInterim, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { describeChange } from '../../shared/key-registry/key-history.ts';

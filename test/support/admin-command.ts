@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
 import * as v from 'valibot';
-import { findTarget, type ProgressListener, type Target } from '../../infra/admin/target.ts';
+import { findTarget, type ProgressListener, type Target } from '../../infra/admin/service/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
 
@@ -185,7 +185,7 @@ export function whilePausing(act: typeof pause): void {
   pause = act;
 }
 
-jest.unstable_mockModule('../../infra/admin/target.ts', () => ({ findTarget: unpacedTarget }));
+jest.unstable_mockModule('../../infra/admin/service/target.ts', () => ({ findTarget: unpacedTarget }));
 
 export function closeTarget({ gateway, gatewayOnce, documents }: Target): void {
   for (const client of [gateway, gatewayOnce, documents]) client.destroy();

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { Hono } from 'hono';
-import type { Target } from '../../infra/admin/target.ts';
+import type { Target } from '../../infra/admin/service/target.ts';
 import { createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { type ApiKey, GatewayRecords } from '../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';

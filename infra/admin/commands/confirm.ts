@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { AdminError } from '../admin-error.ts';
-import { visible } from '../text-format.ts';
+import { AdminError } from '../service/failures.ts';
+import { visible } from '../service/text.ts';
 
 /** @throws AdminError if the admin declines, or standard input is not a terminal */
 export async function confirm(question: string): Promise<void> {

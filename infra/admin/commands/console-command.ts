@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { serveConsole } from '../console/console-app.ts';
-import { wholeNumberUpTo } from '../inputs.ts';
-import { targetOption } from '../target-options.ts';
-import { findTarget } from '../target.ts';
+import { wholeNumberUpTo } from '../keys/inputs.ts';
+import { targetOption } from '../service/target-options.ts';
+import { findTarget } from '../service/target.ts';
 import { targetOptionsOf } from './options.ts';
 import { progressListener } from './output.ts';
 

@@ -3,10 +3,10 @@ import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
-import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../key-sentences.ts';
+import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../keys/key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/new-token.ts';
-import { formatNumber, formatTime, timeOrNever, withTarget } from '../text-format.ts';
+import { formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
 import { list, styled, table } from './output.ts';
 
 const colors = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;

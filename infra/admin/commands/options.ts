@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
-import { DEFAULT_URL, targetOption, type TargetOptions } from '../target-options.ts';
-import { findTarget, type Target } from '../target.ts';
-import { visible } from '../text-format.ts';
+import { DEFAULT_URL, targetOption, type TargetOptions } from '../service/target-options.ts';
+import { findTarget, type Target } from '../service/target.ts';
+import { visible } from '../service/text.ts';
 import { progressListener } from './output.ts';
 
 /** The result of a command. */

@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { OnProgress } from '../records/record-kinds.ts';
-import type { ProgressListener } from '../target.ts';
-import { formatNumber, visible, withTarget } from '../text-format.ts';
+import type { ProgressListener } from '../service/target.ts';
+import { formatNumber, visible, withTarget } from '../service/text.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

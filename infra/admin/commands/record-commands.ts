@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { exportRecords } from '../records/export-records.ts';
 import { countsText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
-import type { Target } from '../target.ts';
+import type { Target } from '../service/target.ts';
 import { confirm } from './confirm.ts';
 import { onService, type Outcome } from './options.ts';
 import { withProgress } from './output.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { tableNames } from '../../stages.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../service/failures.ts';
 import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
 import { confirm } from './confirm.ts';
 import { onService, outcome } from './options.ts';

@@ -1,8 +1,16 @@
 import { Command } from 'commander';
-import { wholeNumberUpTo } from '../inputs.ts';
-import { counted, formatNumber } from '../text-format.ts';
-import { AdminError } from '../admin-error.ts';
-import { busyKeys, isMostlyRefused, lastSampleDay, MAX_DAYS, type Usage, usageFigures, usageOfKey } from '../usage.ts';
+import { wholeNumberUpTo } from '../keys/inputs.ts';
+import { counted, formatNumber } from '../service/text.ts';
+import { AdminError } from '../service/failures.ts';
+import {
+  busyKeys,
+  isMostlyRefused,
+  lastSampleDay,
+  MAX_DAYS,
+  type Usage,
+  usageFigures,
+  usageOfKey,
+} from '../keys/usage.ts';
 import { KEY_ARGUMENT, onService, outcome } from './options.ts';
 import { table } from './output.ts';
 

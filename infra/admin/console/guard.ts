@@ -3,7 +3,7 @@ import type { Context, Handler, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
-import { withTarget } from '../text-format.ts';
+import { withTarget } from '../service/text.ts';
 import { layout, markup } from './markup.ts';
 
 const [none, self] = [["'none'"], ["'self'"]];

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono';
 import { plans } from '../../../shared/keys/plans.ts';
-import { type ActionResult, type KeyAction, keyActions } from '../key-actions.ts';
+import { type ActionResult, type KeyAction, keyActions } from '../keys/key-actions.ts';
 import { type KeyView, showKey } from '../keys/key-view.ts';
-import { counted, formatTime, timeOrNever } from '../text-format.ts';
+import { counted, formatTime, timeOrNever } from '../service/text.ts';
 import { facts, field, type Field, hidden, type Html, markup, nothingSent, sentence, type Sent } from './markup.ts';
 import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 

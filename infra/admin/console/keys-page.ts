@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { isIssued, mayHaveToken, parseToken } from '../../../shared/keys/token.ts';
-import { AdminError } from '../admin-error.ts';
-import { foundTokenText, stateText } from '../key-sentences.ts';
+import { AdminError } from '../service/failures.ts';
+import { foundTokenText, stateText } from '../keys/key-sentences.ts';
 import { findToken, type KeyView, listKeys, stateFilters } from '../keys/key-view.ts';
-import { counted, formatNumber, timeOrNever } from '../text-format.ts';
+import { counted, formatNumber, timeOrNever } from '../service/text.ts';
 import { type Field, filters, type Html, markup, meter, nothingSent, type Sent, table } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatNumber, visibleLines } from '../text-format.ts';
+import { formatNumber, visibleLines } from '../service/text.ts';
 
 export type Html = ReturnType<typeof html>;
 

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { Context, Hono } from 'hono';
-import { failureText } from '../admin-error.ts';
-import { type Inputs, inputs } from '../inputs.ts';
-import type { KeyAction } from '../key-actions.ts';
-import type { Target } from '../target.ts';
-import { withTarget } from '../text-format.ts';
+import { failureText } from '../service/failures.ts';
+import { type Inputs, inputs } from '../keys/inputs.ts';
+import type { KeyAction } from '../keys/key-actions.ts';
+import type { Target } from '../service/target.ts';
+import { withTarget } from '../service/text.ts';
 import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
 
 type PageResponse = Response | Promise<Response>;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
 import { countsText, type ImportPreview, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
-import type { Target } from '../target.ts';
+import type { Target } from '../service/target.ts';
 import { field, hidden, type Html, markup, nothingSent, type Sent } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 

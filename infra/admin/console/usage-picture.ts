@@ -1,6 +1,6 @@
 import type { DayUsage } from '../../../shared/key-registry/key-usage.ts';
-import { counted, formatNumber } from '../text-format.ts';
-import { isMostlyRefused, lastSampleDay, usageFigures } from '../usage.ts';
+import { counted, formatNumber } from '../service/text.ts';
+import { isMostlyRefused, lastSampleDay, usageFigures } from '../keys/usage.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 
 /** Days of a chart. */

@@ -11,8 +11,8 @@ import {
   takesEdits,
 } from '../../../shared/key-registry/reconcile.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { AdminError, reasonOf } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 import { readRecord, reportUnapplied, syncNow, untilDone } from './change-record.ts';
 
 /** A key's record, and its state in API Gateway if that was read. */

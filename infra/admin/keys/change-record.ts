@@ -3,8 +3,8 @@ import type { KeyChange } from '../../../shared/key-registry/record-changes.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REFUSAL_CACHE_TTL_MS } from '../../../shared/keys/limiter.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 
 const MAX_ATTEMPTS = 20;
 

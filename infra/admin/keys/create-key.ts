@@ -3,7 +3,7 @@ import { newRecord, tokenEntry } from '../../../shared/key-registry/record-chang
 import type { Access } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken, parseToken } from '../../../shared/keys/token.ts';
-import type { Target } from '../target.ts';
+import type { Target } from '../service/target.ts';
 import { applyChange } from './change-key.ts';
 import { confirmation, type NewToken, newToken } from './new-token.ts';
 

@@ -1,7 +1,7 @@
 import { IMMEDIATELY, withEnd, workingTokens } from './token-changes.ts';
 import { idOf, type KeyRecord, tokenName } from '../../../shared/keys/key-record.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 import { changeRecord, reportUnapplied } from './change-record.ts';
 import { findIssued } from './new-token.ts';
 

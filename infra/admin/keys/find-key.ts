@@ -3,9 +3,9 @@ import { ignoreNotFound } from '../../../shared/key-registry/gateway.ts';
 import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
-import { AdminError, awsReason } from '../admin-error.ts';
-import type { Target } from '../target.ts';
-import { visible } from '../text-format.ts';
+import { AdminError, awsReason } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
+import { visible } from '../service/text.ts';
 import { revokedError, syncNow } from './change-record.ts';
 
 /** Maximum number of keys listed in a message. */

@@ -3,8 +3,8 @@ import { differences, type KeyChange, revocation } from '../../../shared/key-reg
 import { takesEdits, UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
-import { AdminError, reasonOf } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 import { changeKey } from './change-key.ts';
 import { changeRecord, removedError, reportUnapplied, untilDone, waitForRefusalCacheExpiry } from './change-record.ts';
 import { findKey } from './find-key.ts';

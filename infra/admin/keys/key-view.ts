@@ -10,8 +10,8 @@ import {
 import { isSameDay, minuteOf, validToken } from '../../../shared/keys/verdict.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 import { allRecords, findRecord } from './find-key.ts';
 
 const keyStates = ['active', 'suspended', 'disabled', 'expired', 'revoked'] as const;

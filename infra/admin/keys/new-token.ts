@@ -8,8 +8,8 @@ import { mayAddToken, MAX_TOKENS, tokensLabeled, withShown, withToken } from './
 import { idOf, type KeyRecord, type TokenRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken, hashToken, isIssued } from '../../../shared/keys/token.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 import { changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-record.ts';
 import { findKey } from './find-key.ts';
 

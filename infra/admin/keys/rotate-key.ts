@@ -1,9 +1,9 @@
 import { IMMEDIATELY, tokensLabeled, withEnd, withShown } from './token-changes.ts';
 import { idOf, type KeyRecord, tokenName, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
-import { formatTime } from '../text-format.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
+import { formatTime } from '../service/text.ts';
 import { changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-record.ts';
 import { addition, checkOpen, confirmation, findIssued, type NewToken, newToken } from './new-token.ts';
 

@@ -1,8 +1,8 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { stringify } from 'csv-stringify/sync';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
-import type { Target } from '../target.ts';
-import { counted, visible } from '../text-format.ts';
+import type { Target } from '../service/target.ts';
+import { counted, visible } from '../service/text.ts';
 import { type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
 import { writeWhole } from './write-whole.ts';
 

@@ -4,8 +4,8 @@ import { CsvError, parse as parseCsv } from 'csv-parse';
 import * as v from 'valibot';
 import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
 import { integerOrText } from '../../../shared/contract/int64.ts';
-import { AdminError, reasonOf } from '../admin-error.ts';
-import { visible } from '../text-format.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
+import { visible } from '../service/text.ts';
 import { fieldNames, fieldsOf, type Format, formatOf, type RecordKind } from './record-kinds.ts';
 
 /** A readable file; each open starts at its beginning. */

@@ -10,8 +10,8 @@ import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/or
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockEntrySchema, stockItem } from '../../../shared/stores/stock-store.ts';
 import type { Item } from '../../write-items.ts';
-import { AdminError } from '../admin-error.ts';
-import type { Target } from '../target.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
 
 /** File formats, by extension. */
 export type Format = '.csv' | '.jsonl';

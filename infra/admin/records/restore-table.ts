@@ -5,9 +5,9 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import type { TableName } from '../../stages.ts';
 import type { Item } from '../../write-items.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../service/failures.ts';
 import { restoration, restoredKey } from '../keys/restored-key.ts';
-import type { Target } from '../target.ts';
+import type { Target } from '../service/target.ts';
 import type { OnProgress } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { AdminError, reasonOf } from '../admin-error.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
 
 /**
  * Writes a file that is created or replaced only when it is complete.

@@ -2,7 +2,7 @@ import { NotFoundException, ServiceUnavailableException } from '@aws-sdk/client-
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { revokeKey, suspendKey } from '../../../infra/admin/keys/key-changes.ts';
-import type { Target } from '../../../infra/admin/target.ts';
+import type { Target } from '../../../infra/admin/service/target.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {

@@ -1,14 +1,14 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { AdminError, failureText } from '../../../infra/admin/admin-error.ts';
+import { AdminError, failureText } from '../../../infra/admin/service/failures.ts';
 import { keyListCsv, keyListText } from '../../../infra/admin/commands/key-output.ts';
 import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
-import { inputs, limitsOn } from '../../../infra/admin/inputs.ts';
+import { inputs, limitsOn } from '../../../infra/admin/keys/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
-import { targetOption } from '../../../infra/admin/target-options.ts';
-import { withTarget } from '../../../infra/admin/text-format.ts';
+import { targetOption } from '../../../infra/admin/service/target-options.ts';
+import { withTarget } from '../../../infra/admin/service/text.ts';
 import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';

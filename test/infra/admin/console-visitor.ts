@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { createConsole } from '../../../infra/admin/console/console-app.ts';
-import type { Target } from '../../../infra/admin/target.ts';
+import type { Target } from '../../../infra/admin/service/target.ts';
 
 export const ORIGIN = 'http://127.0.0.1:4000';
 export const BASE = '/the-base';

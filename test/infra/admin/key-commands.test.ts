@@ -2,7 +2,7 @@ import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { editKey, type KeyEdit } from '../../../infra/admin/keys/key-changes.ts';
 import { listKeys } from '../../../infra/admin/keys/key-view.ts';
-import type { Target } from '../../../infra/admin/target.ts';
+import type { Target } from '../../../infra/admin/service/target.ts';
 import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';

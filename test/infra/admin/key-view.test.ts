@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
-import { usageOfKey } from '../../../infra/admin/usage.ts';
+import { usageOfKey } from '../../../infra/admin/keys/usage.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { DAY_MS, isoDay, minuteOf } from '../../../shared/keys/verdict.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { importFile } from '../../../infra/admin/commands/record-commands.ts';
 import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
-import type { Target } from '../../../infra/admin/target.ts';
+import type { Target } from '../../../infra/admin/service/target.ts';
 import type { TableName } from '../../../infra/stages.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';

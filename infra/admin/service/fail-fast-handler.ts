@@ -1,6 +1,6 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { isUnreachable } from '../../shared/dynamodb.ts';
-import { reasonOf, UnreachableError } from './admin-error.ts';
+import { isUnreachable } from '../../../shared/dynamodb.ts';
+import { reasonOf, UnreachableError } from './failures.ts';
 
 /** Connection timeout, in seconds. */
 const CONNECT_SECONDS = 5;

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
-import { NotAppliedError } from '../../shared/key-registry/apply.ts';
-import { UnreadableRecordError } from '../../shared/keys/key-record.ts';
-import { messageOf } from '../../shared/log.ts';
-import { visible } from './text-format.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { NotAppliedError } from '../../../shared/key-registry/apply.ts';
+import { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
+import { messageOf } from '../../../shared/log.ts';
+import { visible } from './text.ts';
 
 /** A failure that the admin can act on: the message states the cause and the remedy. Printed without a stack trace. */
 export class AdminError extends Error {

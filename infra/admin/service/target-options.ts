@@ -1,4 +1,4 @@
-import type { AnyStageName } from '../stages.ts';
+import type { AnyStageName } from '../../stages.ts';
 
 /** Address of the service: at most one of the two. */
 export interface TargetOptions {

@@ -1,13 +1,20 @@
 import { InvalidArgumentError } from 'commander';
 import ms, { type StringValue } from 'ms';
-import { isoTime } from '../../shared/key-registry/gateway-tags.ts';
-import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
-import { NO_EXPIRY } from '../../shared/keys/key-record.ts';
-import { type ExactLimits, MAX_PER_DAY, MAX_PER_MINUTE, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
-import { mayHaveToken } from '../../shared/keys/token.ts';
-import { type AnyStageName, settingsOf } from '../stages.ts';
-import { AdminError } from './admin-error.ts';
-import { limitsText, formatNumber } from './text-format.ts';
+import { isoTime } from '../../../shared/key-registry/gateway-tags.ts';
+import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../../../shared/key-registry/record-changes.ts';
+import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
+import {
+  type ExactLimits,
+  MAX_PER_DAY,
+  MAX_PER_MINUTE,
+  type PlanId,
+  planIds,
+  plans,
+} from '../../../shared/keys/plans.ts';
+import { mayHaveToken } from '../../../shared/keys/token.ts';
+import { type AnyStageName, settingsOf } from '../../stages.ts';
+import { AdminError } from '../service/failures.ts';
+import { limitsText, formatNumber } from '../service/text.ts';
 
 /** Accepts thousands separators, as numbers are printed. */
 export function wholeNumberUpTo(max: number): (text: string) => number {

@@ -1,4 +1,4 @@
-import type { ExactLimits } from '../../shared/keys/plans.ts';
+import type { ExactLimits } from '../../../shared/keys/plans.ts';
 
 /** Control characters, line and column separators, and bidirectional overrides. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;

@@ -6,16 +6,16 @@ import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynam
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { exactNumbers } from '../../shared/item-attributes.ts';
-import type { Registry } from '../../shared/key-registry/apply.ts';
-import { gatewayClients } from '../../shared/key-registry/gateway.ts';
-import { KeyHistory } from '../../shared/key-registry/key-history.ts';
-import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
-import { KeyTable } from '../../shared/key-registry/key-table.ts';
-import type { UnreadableRecordError } from '../../shared/keys/key-record.ts';
-import { account, localCredentials, OUTPUTS_PATH } from '../local-endpoint.ts';
-import { type AnyStageName, stackNameOf, type TableName } from '../stages.ts';
-import { AdminError, reasonOf, UnreachableError } from './admin-error.ts';
+import { exactNumbers } from '../../../shared/item-attributes.ts';
+import type { Registry } from '../../../shared/key-registry/apply.ts';
+import { gatewayClients } from '../../../shared/key-registry/gateway.ts';
+import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
+import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
+import { KeyTable } from '../../../shared/key-registry/key-table.ts';
+import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
+import { account, localCredentials, OUTPUTS_PATH } from '../../local-endpoint.ts';
+import { type AnyStageName, stackNameOf, type TableName } from '../../stages.ts';
+import { AdminError, reasonOf, UnreachableError } from './failures.ts';
 import { FailFastHandler } from './fail-fast-handler.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
 

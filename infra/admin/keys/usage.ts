@@ -1,9 +1,9 @@
-import { daysOf, type DayUsage, sumByDay } from '../../shared/key-registry/key-usage.ts';
-import type { KeyRecord } from '../../shared/keys/key-record.ts';
-import { DAY_MS, isoDay } from '../../shared/keys/verdict.ts';
-import { findRecord } from './keys/find-key.ts';
-import { type KeyView, keyView, listKeys } from './keys/key-view.ts';
-import type { Target } from './target.ts';
+import { daysOf, type DayUsage, sumByDay } from '../../../shared/key-registry/key-usage.ts';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { findRecord } from './find-key.ts';
+import { type KeyView, keyView, listKeys } from './key-view.ts';
+import type { Target } from '../service/target.ts';
 
 /** Requests of one customer by UTC day, today last. */
 export interface Usage extends Pick<KeyView, 'id' | 'name' | 'plan' | 'perDay'> {

@@ -1,8 +1,8 @@
-import type { HistoryRow } from '../../shared/key-registry/key-history.ts';
-import { plans } from '../../shared/keys/plans.ts';
-import type { FoundToken, KeyView, TokenView } from './keys/key-view.ts';
-import type { NewToken } from './keys/new-token.ts';
-import { limitsText, formatTime } from './text-format.ts';
+import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
+import { plans } from '../../../shared/keys/plans.ts';
+import type { FoundToken, KeyView, TokenView } from './key-view.ts';
+import type { NewToken } from './new-token.ts';
+import { limitsText, formatTime } from '../service/text.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
   return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
