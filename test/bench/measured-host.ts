@@ -165,7 +165,8 @@ export class MeasuredHost {
 /** Lets Lambda report every invocation, for the time that it takes. */
 function reportAll({ Resources }: EditableTemplate): void {
   for (const { Type, Properties } of Object.values(Resources)) {
-    if (Type !== 'AWS::Lambda::Function') continue;
+    // Those of the CDK have none.
+    if (Type !== 'AWS::Lambda::Function' || !Properties['LoggingConfig']) continue;
     const config = v.parse(v.looseObject({ LogGroup: v.unknown() }), Properties['LoggingConfig']);
     Properties['LoggingConfig'] = { ...config, SystemLogLevel: 'INFO' };
   }
