@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { stageNames } from '../../infra/stages.ts';
-import { partNames } from './figure.ts';
+import { atMost, cellsOf, partNames, report, worstOf } from './figure.ts';
 import { propertiesOf, readableStage } from '../support/service-template.ts';
 import { derivedPages, MEMORY_GB, pages, priceOf, tableOf, TRACED_SHARE } from './cost-page.ts';
 
@@ -62,4 +62,10 @@ describe.each(stageNames)('%s has, as the page says,', (name) => {
     expect(new Set(sizes)).toEqual(new Set([1_024 * MEMORY_GB, 512]));
     expect(all('AWS::XRay::SamplingRule')).toMatchObject([{ SamplingRule: { FixedRate: TRACED_SHARE } }]);
   });
+});
+
+test('The page of numbers has the worst case of each measure with a target, and says why one is missed', () => {
+  const figures = [atMost('a: time', 1, 2), { ...atMost('b: time', 3, 2), ifMissed: 'slow' }, report('a: kind', 7)];
+
+  expect(worstOf(figures).map(cellsOf)).toEqual([['time, worst of 2', '3', '≤ 2', 'missed: slow']]);
 });

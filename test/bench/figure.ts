@@ -12,6 +12,10 @@ export interface Figure {
   /** The value that meets the target: at most this, or exactly this. */
   readonly limit?: number;
   readonly isExact?: boolean;
+  /** Why the target may be missed. */
+  readonly ifMissed?: string;
+  /** Whether the page of numbers has it though it has no target. */
+  readonly isShown?: true;
   /** In a small round, the value of something that is known to be slower. */
   readonly ofSlower?: number;
 }
@@ -39,11 +43,27 @@ export function compared(figures: readonly Figure[], index: number, ofSlower: nu
 }
 
 /** The cells of a table: what was measured, the value, the target, and whether it is met. */
-export function cellsOf({ what, value, unit, detail, limit, isExact }: Figure): string[] {
+export function cellsOf({ what, value, unit, detail, limit, isExact, ifMissed }: Figure): string[] {
   const measured = `${format(value)}${unit}${detail === undefined ? '' : ` (${detail})`}`;
   if (limit === undefined) return [what, measured, '–', ''];
   const isMet = isExact ? value === limit : value <= limit;
-  return [what, measured, `${isExact ? '' : '≤ '}${format(limit)}${unit}`, isMet ? 'met' : 'missed'];
+  return [
+    what,
+    measured,
+    `${isExact ? '' : '≤ '}${format(limit)}${unit}`,
+    isMet ? 'met' : ['missed', ifMissed].filter(Boolean).join(': '),
+  ];
+}
+
+/** A figure for each measure, such as `concurrent authorizers`: the worst of its cases. */
+export function worstOf(figures: readonly Figure[]): Figure[] {
+  const measures = Map.groupBy(figures, ({ what }) => what.slice(what.lastIndexOf(': ') + 1).trim());
+  return [...measures].flatMap(([measure, cases]) => {
+    const [worst] = cases.toSorted((a, b) => b.value - a.value);
+    if (!worst || (worst.limit === undefined && !worst.isShown)) return [];
+    const { detail: _, ...rest } = worst;
+    return [cases.length === 1 ? worst : { ...rest, what: `${measure}, worst of ${cases.length}` }];
+  });
 }
 
 /** What is wrong with the figures of a part: no number, or what was slowed down on purpose is no slower. */

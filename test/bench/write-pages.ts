@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { arch, cpus, release, type } from 'node:os';
 import { markdownTable } from 'markdown-table';
 import { derivedPages, formatted, pages } from './cost-page.ts';
-import { cellsOf, type Figure } from './figure.ts';
+import { cellsOf, type Figure, worstOf } from './figure.ts';
 
 /** Where and of what figures are measured. */
 export function circumstances(): string {
@@ -14,7 +14,8 @@ export function circumstances(): string {
 
 /** Writes the figures of a whole run to their page, and what the pages of costs and attacks compute from them. */
 export async function writePages(figures: readonly Figure[]): Promise<void> {
-  const measured = [['figure', 'measured', 'target', ''], ...figures.filter(({ usage }) => !usage).map(cellsOf)];
+  const results = worstOf(figures.filter(({ usage }) => !usage));
+  const measured = [['figure', 'measured', 'target', ''], ...results.map(cellsOf)];
   const head = ['request', 'writes', 'reads', 'functions', 'ms', 'log bytes', 'response bytes'];
   const taken = figures.flatMap(({ what, usage }) => {
     const cells = usage && Object.values(usage).map(formatUsage);
