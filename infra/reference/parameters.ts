@@ -49,7 +49,7 @@ export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: `A new one for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same answer, an adjustment the entry as it is by then.`,
+    description: `A new one for each update, such as a UUID: ${IDEMPOTENCY_KEY_RULE} (IETF draft-ietf-httpapi-idempotency-key-header). Sending the same request again with the same key within 24 hours changes nothing: an update gets the same response, an adjustment the current entry.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN, maxLength: MAX_HEADER_LENGTH },
     ...unlessTicked('"8e03978e-40d5-43dd-bc93-6894a57f9324"'),
   },

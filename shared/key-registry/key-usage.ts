@@ -53,7 +53,7 @@ export function sumByDay(days: Iterable<DayUsage>): Map<string, DayUsage> {
 /**
  * The requests of each key per UTC day, for 400 days, by the key's record: a key keeps them when it is moved or
  * rotated. A record counts its day, and holds the day before until a third one begins. The sync stores each day once it
- * has ended. The total of all keys comes last, and tells later syncs that the day is complete.
+ * has ended. The total of all keys comes last, and reports to later syncs that the day is complete.
  */
 export class KeyUsage {
   readonly #client: DynamoDBDocumentClient;

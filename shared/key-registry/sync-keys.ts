@@ -60,11 +60,11 @@ export async function syncKeys(registry: Registry, { force = false, usage }: Syn
   // The table is read before API Gateway: a record that changes from here on has a newer revision.
   const unreadable = new Map<string, string>();
   const records = await registry.keyTable.all(({ recordId, message }) => unreadable.set(recordId, `${message}.`));
-  const unstored = await storeUsage(usage, records, now);
+  const notStored = await storeUsage(usage, records, now);
   const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
   const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
   const mass = hasAllPlans && !force ? massClosure(items, records) : [];
-  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...unstored, ...problems, ...mass]);
+  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...notStored, ...problems, ...mass]);
   const mayClose = hasAllPlans && mass.length === 0;
   const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
   await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
