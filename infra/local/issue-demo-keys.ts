@@ -6,7 +6,7 @@ import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import type { GatewayRecords, UsagePlan } from './control-plane/gateway-records.ts';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 
 /** The template's usage plan for a plan of the catalog. */
 export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
@@ -27,7 +27,7 @@ export async function issueDemoKeys(
 /** Existing key records stay. The item that it is issued comes last: the next start repairs one that was killed. */
 async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<void> {
   const usagePlan = templatePlanOf(records, plan);
-  if (!usagePlan) throw new HostError(`The template has no usage plan ${plans[plan].title}`);
+  if (!usagePlan) throw new LocalServerError(`The template has no usage plan ${plans[plan].title}`);
   const recordId = parseToken(demoKey(plan))?.recordId ?? '';
   const keyId = `demo-${plan}`;
   // In whole seconds, as in API Gateway.

@@ -1,10 +1,12 @@
 import type { Server } from 'node:http';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 
-/** @throws HostError if the address cannot be used */
+/** @throws LocalServerError if the address cannot be used */
 export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new HostError(listeningFault(error, host, port))));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new LocalServerError(listeningFault(error, host, port))),
+    );
     server.listen(port, host, resolve);
   });
   const bound = server.address();

@@ -6,7 +6,7 @@ import { type Item, writeItems } from '../write-items.ts';
 import { type GatewayRecords, gatewayTable } from './control-plane/gateway-records.ts';
 import { applyTemplate } from './control-plane/template-records.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 import { issueDemoKeys } from './issue-demo-keys.ts';
 import { sampleOrders, samplePets, sampleStock, sampleUsage } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
@@ -34,7 +34,7 @@ export async function prepareData(
 
 function outputOf(stack: ServedStack, name: string): string {
   const value = stack.outputs[name];
-  if (value === undefined) throw new HostError(`The template has no output ${name}`);
+  if (value === undefined) throw new LocalServerError(`The template has no output ${name}`);
   return value;
 }
 

@@ -11,7 +11,7 @@ export interface Caller {
 
 /**
  * Why a call to database, control plane or outputs is refused; undefined if it is allowed. They accept programs on
- * this machine and the host's own page.
+ * this machine and the server's own page.
  */
 export function callerRefusal({ headers, socket }: Caller): string | undefined {
   const remote = bareAddress(socket.remoteAddress ?? '');

@@ -57,6 +57,6 @@ export async function issueKey(
 function putOnUsagePlan({ host }: LocalHost, { keyId = '', plan }: KeyRecord, token: string): void {
   const { records } = host;
   const usagePlan = templatePlanOf(records, plan);
-  if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
+  if (!usagePlan) throw new Error(`The server has no usage plan for ${plan}`);
   records.putApiKey(anApiKey({ id: keyId, value: parsed(token).usageIdentifier, planId: usagePlan.id }));
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { messageOf } from '../../../shared/log.ts';
-import { HostError, writeNotice } from '../host-error.ts';
+import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import { isRunning } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
@@ -18,7 +18,7 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
  *
  * @param temporary where a new one is written
  * @param signal ends the synthesis
- * @throws HostError if the CDK app fails
+ * @throws LocalServerError if the CDK app fails
  */
 export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
@@ -56,7 +56,7 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit').finally(() => process.off('exit', kill));
-  if (exitCode !== 0) throw new HostError('The service cannot be synthesized');
+  if (exitCode !== 0) throw new LocalServerError('The service cannot be synthesized');
 }
 
 /** Caches an assembly atomically for the next start, and deletes those that no running server uses. */

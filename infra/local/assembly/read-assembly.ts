@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { stackNameOf, type StageName } from '../../stages.ts';
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 
 /** The stage whose stack the local server runs. */
 const LOCAL_STAGE: StageName = 'staging';
@@ -34,7 +34,7 @@ export interface SynthesizedStack {
 /**
  * Reads the service of a stage from a cloud assembly, by default the stage of the local server.
  *
- * @throws HostError if the assembly has no such stack
+ * @throws LocalServerError if the assembly has no such stack
  */
 export function readAssembly(directory: string, stage: StageName = LOCAL_STAGE): SynthesizedStack {
   const stageDirectory = join(directory, `assembly-${stage}`);
@@ -44,7 +44,7 @@ export function readAssembly(directory: string, stage: StageName = LOCAL_STAGE):
   const templateFile = stack?.properties.templateFile;
   const assetManifest = artifacts[`${id}.assets`]?.properties.file;
   if (templateFile === undefined || assetManifest === undefined) {
-    throw new HostError(`The cloud assembly ${directory} has no stack ${name}`);
+    throw new LocalServerError(`The cloud assembly ${directory} has no stack ${name}`);
   }
   return {
     name,
@@ -62,6 +62,6 @@ function readAssetDirectories(manifestFile: string, baseDirectory: string): Map<
 }
 
 function readJson<Schema extends v.GenericSchema>(file: string, schema: Schema): v.InferOutput<Schema> {
-  if (!existsSync(file)) throw new HostError(`The cloud assembly has no file ${file}`);
+  if (!existsSync(file)) throw new LocalServerError(`The cloud assembly has no file ${file}`);
   return v.parse(schema, JSON.parse(readFileSync(file, 'utf8')));
 }

@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { HostError, writeNotice } from '../host-error.ts';
+import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import { assemble, isSource, projectRoot } from './assemble.ts';
 import { readAssembly, type SynthesizedStack } from './read-assembly.ts';
 
@@ -30,7 +30,7 @@ export function followSaves(
       if (templateMayDiffer && !signal.aborted) await synthesize(signal);
       if (!signal.aborted) templateMayDiffer = false;
     } catch (error) {
-      if (error instanceof HostError) writeNotice(error.message);
+      if (error instanceof LocalServerError) writeNotice(error.message);
       // esbuild has printed its errors.
       else if (!signal.aborted && !(error instanceof Error && 'errors' in error)) throw error;
     }

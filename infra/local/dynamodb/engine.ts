@@ -22,7 +22,7 @@ export interface Engine {
  * secret, so only callers that got it from the server can call it.
  *
  * @param directory the data directory; in memory without one
- * @throws HostError if the directory cannot be used
+ * @throws LocalServerError if the directory cannot be used
  */
 export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
   if (directory !== undefined) openDataDirectory(directory);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
-import { writeNotice } from '../host-error.ts';
+import { writeNotice } from '../local-server-error.ts';
 import { effectiveTimeout, FunctionError } from '../lambda/invocation.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
 import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { compileCache } from '../compile-cache.ts';
-import { writeNotice } from '../host-error.ts';
+import { writeNotice } from '../local-server-error.ts';
 import {
   effectiveTimeout,
   FunctionError,

@@ -4,7 +4,7 @@ import { account, localCredentials } from '../../local-endpoint.ts';
 import type { SynthesizedStack } from '../assembly/read-assembly.ts';
 import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { FunctionSettings } from './invocation.ts';
 import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
@@ -19,7 +19,7 @@ export interface LoadedFunctions {
  * Loads the functions with an alias: the others are only for deployments.
  *
  * @param gateway address of API Gateway's API
- * @throws HostError if the code of one is missing
+ * @throws LocalServerError if the code of one is missing
  */
 export function loadFunctions(
   stack: ServedStack,
@@ -32,7 +32,8 @@ export function loadFunctions(
   const settings = aliases.map((alias): FunctionSettings => {
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
     const codeDirectory = assetDirectories.get(lambda.text('Code.S3Key'));
-    if (codeDirectory === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
+    if (codeDirectory === undefined)
+      throw new LocalServerError(`Resource ${lambda.logicalId}: its code was not bundled`);
     lambda.read('Layers', v.undefined());
     const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
@@ -74,7 +75,7 @@ const statementsSchema = v.array(
   v.object({ Action: oneOrMore, Effect: v.string(), Resource: oneOrMore, Condition: v.optional(v.unknown()) }),
 );
 
-/** A role's permissions in DynamoDB. @throws HostError for a statement other than Allow with actions and resources */
+/** A role's permissions in DynamoDB. @throws LocalServerError for a statement other than Allow with actions and resources */
 function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
   const policies = stack.resources('AWS::IAM::Policy');
   const ofRole = policies.filter((policy) =>
@@ -85,7 +86,9 @@ function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
       const actions = Action.filter((action) => action === '*' || action.startsWith('dynamodb:'));
       if (actions.length === 0) return [];
       if (Effect === 'Allow' && Condition === undefined) return [{ actions, resources: Resource }];
-      throw new HostError(`Resource ${policy.logicalId}: the local server supports no conditions or Deny statements`);
+      throw new LocalServerError(
+        `Resource ${policy.logicalId}: the local server supports no conditions or Deny statements`,
+      );
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 
 /** Values of `Ref` and `Fn::GetAtt` in one stack. Undefined: unsupported by the local server. */
 export interface Names {
@@ -12,7 +12,7 @@ export interface Names {
  * Resolves the intrinsic functions in a template value.
  *
  * @param place of the value, for the error
- * @throws HostError for a function or a name that the local server does not support
+ * @throws LocalServerError for a function or a name that the local server does not support
  */
 export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
   if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names, place));
@@ -22,7 +22,7 @@ export function resolveIntrinsics(value: unknown, names: Names, place: string): 
   if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) return Object.fromEntries(entries);
   const result = call(name, argument, names);
   if (result !== undefined) return result;
-  throw new HostError(`${place}: the local server does not support ${name} ${JSON.stringify(argument)}`);
+  throw new LocalServerError(`${place}: the local server does not support ${name} ${JSON.stringify(argument)}`);
 }
 
 function call(name: string, argument: unknown, names: Names): unknown {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { account, arn } from '../../local-endpoint.ts';
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import { type Names, resolveIntrinsics } from './intrinsics.ts';
 import { supportedProperties } from './supported-properties.ts';
 
@@ -41,7 +41,7 @@ export class ServedStack {
 
   /**
    * @param pageOrigin origin of the reference page, in the place of CloudFront's; by default one that no page can have
-   * @throws HostError for an unsupported resource that serves requests, or an unsupported property of one
+   * @throws LocalServerError for an unsupported resource that serves requests, or an unsupported property of one
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
@@ -62,7 +62,7 @@ export class ServedStack {
     this.#resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
-      if (!isKnown) throw new HostError(`Resource ${id}: the local server does not support the type ${Type}`);
+      if (!isKnown) throw new LocalServerError(`Resource ${id}: the local server does not support the type ${Type}`);
       const resource = resourceOf(id, Type, refOf(id) ?? id, Properties, names);
       for (const [path, schema] of Object.entries(supportedProperties[Type] ?? {})) resource.read(path, schema);
       return resource;
@@ -76,17 +76,17 @@ export class ServedStack {
     return this.#resources.filter((each) => each.type === type);
   }
 
-  /** The only resource of a type. @throws HostError if there is none, or more than one */
+  /** The only resource of a type. @throws LocalServerError if there is none, or more than one */
   only(type: string): Resource {
     const [resource, ...others] = this.resources(type);
     if (resource && others.length === 0) return resource;
-    throw new HostError(`The local server requires exactly one ${type}`);
+    throw new LocalServerError(`The local server requires exactly one ${type}`);
   }
 
-  /** The resource of a type by its reference. @throws HostError if there is none */
+  /** The resource of a type by its reference. @throws LocalServerError if there is none */
   find(type: string, ref: string): Resource {
     const resource = this.resources(type).find((each) => each.ref === ref);
-    if (!resource) throw new HostError(`The template has no ${ref} of the type ${type}`);
+    if (!resource) throw new LocalServerError(`The template has no ${ref} of the type ${type}`);
     return resource;
   }
 }
@@ -109,7 +109,7 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
    * A property, validated.
    *
    * @param path such as `Code.S3Key`
-   * @throws HostError naming it if it does not match the schema
+   * @throws LocalServerError naming it if it does not match the schema
    */
   const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
     const place = `Resource ${logicalId} (${type}), property ${path}`;
@@ -118,7 +118,7 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
     if (result.success) return result.output;
     const [issue] = result.issues;
     const member = [place, v.getDotPath(issue)].filter(Boolean).join('.');
-    throw new HostError(`${member}: the local server supports only ${issue.expected}, got ${issue.received}`);
+    throw new LocalServerError(`${member}: the local server supports only ${issue.expected}, got ${issue.received}`);
   };
   return {
     logicalId,

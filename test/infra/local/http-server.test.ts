@@ -44,7 +44,7 @@ test('A request that comes before the service is ready waits for it; a list that
   expect(headers.has('Content-Length')).toBe(false);
 });
 
-test('A fault of the host is 500, and the terminal shows it under the request, without the query', async () => {
+test('A fault of the server is 500, and the terminal shows it under the request, without the query', async () => {
   let shown = '';
   const write = (text: string | Uint8Array) => Boolean((shown += text.toString()));
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
@@ -149,7 +149,7 @@ test.each<[string, Parameters<typeof callerRefusal>[0], boolean]>([
   ['another proxy', call('127.0.0.1', { via: '1.1 proxy' }), true],
   ['a page elsewhere', call('127.0.0.1', { origin: 'https://example.com' }), true],
   ['a page elsewhere that sends no origin', call('127.0.0.1', { 'sec-fetch-site': 'cross-site' }), true],
-])('A call to the private part of the host by %s', (_, caller, isRefused) => {
+])('A call to the private part of the server by %s', (_, caller, isRefused) => {
   expect(callerRefusal(caller) !== undefined).toBe(isRefused);
 });
 
@@ -162,7 +162,7 @@ test.each([
   ['rebound.example.com:3000', false],
   ['127.0.0.1.example.com:3000', false],
   ['', false],
-])('That a host which listens as pets.test answers to %s is %s', (host, expected) => {
+])('That a server which listens as pets.test answers to %s is %s', (host, expected) => {
   expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 
@@ -203,9 +203,11 @@ test('A server says in one line where it cannot listen', async () => {
   const other = createServer();
   const taken = await listen(other);
 
-  expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is in use. Choose another with --port`);
+  expect(await reasonFor('127.0.0.1', taken)).toMatch(
+    `LocalServerError: Port ${taken} is in use. Choose another with --port`,
+  );
   expect(await reasonFor('192.0.2.1', 0)).toMatch(
-    /^HostError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
+    /^LocalServerError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
   );
   await close(other);
 });
