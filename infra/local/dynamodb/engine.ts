@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { compileCache } from '../compile-cache.ts';
 import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
 import type { Grant } from './access.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
@@ -35,7 +34,6 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
     workerData: options,
-    env: compileCache(),
     // By default V8's young generation grows with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });

@@ -6,8 +6,7 @@ import type { Grant } from '../dynamodb/access.ts';
 import type { Engine } from '../dynamodb/engine.ts';
 import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
-import type { FunctionSettings } from './invocation.ts';
-import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
+import { type FunctionSettings, type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
 
 /** The functions of a stack, by the ARN of their alias: each has one version. */
 export interface LoadedFunctions {
