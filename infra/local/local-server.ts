@@ -34,8 +34,8 @@ import { demoKeys } from '../demo-keys.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
-import { assemble } from './assembly/assemble.ts';
-import { readAssembly } from './assembly/read-assembly.ts';
+import { assemble, readAssembly } from './assembly/assemble.ts';
+
 import { watchSources } from './assembly/watch-sources.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
-import type { Grant } from './access.ts';
+import type { Grant } from '../iam.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
 import type { EngineServerOptions } from './engine-server.ts';
 

@@ -4,7 +4,7 @@ import { arn } from '../../local-endpoint.ts';
 import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { matchesPattern } from '../matches-pattern.ts';
+import { matchesPattern } from '../iam.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
 import { callAuthorizer } from './call-authorizer.ts';
 import {
