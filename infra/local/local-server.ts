@@ -42,7 +42,7 @@ import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
-import { closeServer, listen, ownHost, urlHost } from './listening.ts';
+import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';

@@ -4,7 +4,7 @@ import { limitsOfDemoKey } from '../demo-keys.ts';
 import { startEmbeddedEngine } from './dynamodb/engine.ts';
 import type { LocalServer } from './local-server.ts';
 import { LocalServerError } from './local-server-error.ts';
-import { isLoopback } from './private-access.ts';
+import { isLoopback } from './addresses.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 import { Terminal } from './terminal.ts';
 

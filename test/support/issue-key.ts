@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/prepare-data.ts';
 import { anApiKey } from './gateway-records.ts';
 import { aKey, parsed } from './tables.ts';
 import type { LocalHost } from './local-host.ts';

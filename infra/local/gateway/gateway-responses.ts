@@ -1,6 +1,6 @@
 import { LocalServerError } from '../local-server-error.ts';
 import type { Resource } from '../template/stack.ts';
-import type { HeaderFields } from './proxy-event.ts';
+import type { HeaderFields } from './request.ts';
 
 export interface GatewayHttpResponse<Body = Buffer> {
   readonly status: number;

@@ -17,7 +17,7 @@ import {
   render,
 } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import { type GatewayRequest, requestContext, requestEvent } from './proxy-event.ts';
+import { type GatewayRequest, requestContext, requestEvent } from './request.ts';
 import { createRouter } from './router.ts';
 import { type Meter, usageMeter } from './usage-meter.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LocalServerError } from '../../../infra/local/local-server-error.ts';
-import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
-import { type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
+import { resolveIntrinsics, type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 
 const service = new ServiceTemplate();
