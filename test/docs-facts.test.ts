@@ -77,7 +77,7 @@ describe('README', () => {
   const readme = read('README.md');
 
   // So the demo keys are the same on every machine.
-  test.each(planIds)('has the plan %s in its table, and its demo key as the host prints it', (plan) => {
+  test.each(planIds)('has the plan %s in its table, and its demo key as the server prints it', (plan) => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const [minute, day] = [perMinute, perDay].map(formatNumber);

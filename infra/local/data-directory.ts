@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../shared/log.ts';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 
 /** Format of the stored data. Increase it if a new version cannot read older data. */
 const FORMAT = 6;
@@ -17,7 +17,7 @@ const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.
 /**
  * Creates the data directory, if missing, and writes its format file.
  *
- * @throws HostError if it has data of another format, or cannot be used
+ * @throws LocalServerError if it has data of another format, or cannot be used
  */
 export function openDataDirectory(dataDirectory: string): void {
   const formatFile = join(makeDirectory(dataDirectory, ''), FORMAT_FILE);
@@ -31,7 +31,7 @@ export function openDataDirectory(dataDirectory: string): void {
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));
   }
-  throw new HostError(
+  throw new LocalServerError(
     `The data directory ${dataDirectory} has the format ${format} of another version of the service; this one has ${FORMAT}. ` +
       'It may have stock, pets, orders, API keys, their usage and logs. Choose another with --data. To keep stock, pets ' +
       'and orders, start the version that wrote it, run npm run admin -- inventory export FILE, likewise for pets and ' +
@@ -40,7 +40,7 @@ export function openDataDirectory(dataDirectory: string): void {
   );
 }
 
-/** Creates a directory in the data directory, if missing, for its owner only. @throws HostError if that fails */
+/** Creates a directory in the data directory, if missing, for its owner only. @throws LocalServerError if that fails */
 export function makeDirectory(dataDirectory: string, name: 'dynamodb' | 'logs' | ''): string {
   const directory = join(dataDirectory, name);
   try {
@@ -63,11 +63,11 @@ function makeWithParents(directory: string): void {
 }
 
 /** @param reason of the system, or of LevelDB */
-export function unusable(dataDirectory: string, reason: string): HostError {
+export function unusable(dataDirectory: string, reason: string): LocalServerError {
   const remedy = /lock .*LOCK: /.test(reason)
     ? 'Another local server uses it: stop that one'
     : 'Fix the cause, or restore or delete damaged files';
-  return new HostError(
+  return new LocalServerError(
     `The data directory ${dataDirectory} cannot be used: ${reason}. ${remedy}, or choose another with --data.`,
   );
 }

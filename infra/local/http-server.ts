@@ -5,13 +5,15 @@ import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { type ErrorCode, errorCatalog, ServiceError } from '../../shared/contract/errors.ts';
 import { unknownLimitHeaders, corsHeaders, helpLink, securityHeaders } from '../../shared/http/response-headers.ts';
+import { demoKey } from '../demo-keys.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
+import { policyHeader } from '../reference/content-security-policy.ts';
+import type { PageFile } from '../reference/page-files.ts';
+import { callerRefusal, isOwnName } from './addresses.ts';
 import { isControlPlanePath } from './control-plane/control-plane.ts';
-import { forwardToEngine, isDynamoDBCall } from './dynamodb/forward.ts';
+import { forwardToEngine, isDynamoDBCall } from './dynamodb/engine.ts';
+import { readRequest, requestTarget } from './gateway/request.ts';
 import type { RestApi, StreamedResponse } from './gateway/rest-api.ts';
-import { findPageFile, sendPageFile } from './page.ts';
-import { callerRefusal, isOwnName } from './private-access.ts';
-import { readRequest, requestTarget } from './read-request.ts';
 import type { CompletedRequest, Terminal } from './terminal.ts';
 
 /** Max size of request line and headers in API Gateway (developer guide, "Quotas"). */
@@ -145,6 +147,35 @@ async function respondWithPage(
     response.setHeader('Allow', 'GET, HEAD');
     sendError(response, 'METHOD_NOT_ALLOWED');
   }
+}
+
+/**
+ * The file of the reference page at a path of the server; undefined if there is none. No part of a request
+ * becomes a file path: the paths are a fixed list. The demo key of the Free plan is prefilled.
+ *
+ * @param baseUrl address of the API for the reader's browser
+ */
+async function findPageFile(path: string, baseUrl: string): Promise<PageFile | undefined> {
+  // Loaded with the first request outside the API, for a faster start.
+  const { pageFiles } = await import('../reference/page-files.ts');
+  const files = pageFiles({ serverUrl: baseUrl, environment: 'local', demoKey: demoKey('free') });
+  return files.get(path === '/' ? 'index.html' : path.slice(1));
+}
+
+/** Sends a file of the page; for HEAD, Node.js omits the body. */
+function sendPageFile(file: PageFile, response: ServerResponse): void {
+  const body = file.read();
+  const headers = {
+    'Content-Security-Policy': policyHeader(),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Content-Type': file.contentType,
+    'Content-Length': body.length,
+    'Cache-Control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+  };
+  response.writeHead(200, headers).end(body);
 }
 
 /** A failed stream closes the connection, so no client mistakes a part for the whole. */

@@ -1,6 +1,6 @@
 import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { writeNotice } from './host-error.ts';
+import { writeNotice } from './local-server-error.ts';
 
 /** Max bytes of a file that a start appends to. Of longer files, the last one is kept. */
 const MAX_BYTES = 10 * 1024 * 1024;

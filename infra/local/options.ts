@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 
 export interface StartOptions {
   readonly port: number;
@@ -19,7 +19,7 @@ export interface StartOptions {
  * Reads the command line of `npm start`.
  *
  * @returns undefined for --help
- * @throws HostError for an invalid option
+ * @throws LocalServerError for an invalid option
  */
 export function parseStartOptions(args: readonly string[]): StartOptions | undefined {
   const command = new Command('npm start --')
@@ -45,7 +45,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | undef
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw new HostError(`${error.message.replace(/^error: /, '')} (see npm start -- --help)`);
+    throw new LocalServerError(`${error.message.replace(/^error: /, '')} (see npm start -- --help)`);
   }
 }
 

@@ -1,13 +1,18 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
+import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
+import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { parseToken } from '../../shared/keys/token.ts';
 import { petItem } from '../../shared/stores/find-pet.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
+import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import { type Item, writeItems } from '../write-items.ts';
-import { type GatewayRecords, gatewayTable } from './control-plane/gateway-records.ts';
+import { type GatewayRecords, gatewayTable, type UsagePlan } from './control-plane/gateway-records.ts';
 import { applyTemplate } from './control-plane/template-records.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
-import { HostError } from './host-error.ts';
-import { issueDemoKeys } from './issue-demo-keys.ts';
+import { LocalServerError } from './local-server-error.ts';
 import { sampleOrders, samplePets, sampleStock, sampleUsage } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 
@@ -34,7 +39,7 @@ export async function prepareData(
 
 function outputOf(stack: ServedStack, name: string): string {
   const value = stack.outputs[name];
-  if (value === undefined) throw new HostError(`The template has no output ${name}`);
+  if (value === undefined) throw new LocalServerError(`The template has no output ${name}`);
   return value;
 }
 
@@ -63,4 +68,39 @@ async function fill<Entry>(
 ): Promise<void> {
   const { Items = [] } = await client.send(new ScanCommand({ TableName, Limit: 1, ConsistentRead: true }));
   if (Items.length === 0) await writeItems(client, TableName, entries, toItem);
+}
+
+/** The template's usage plan for a plan of the catalog. */
+export function templatePlanOf(records: GatewayRecords, plan: PlanId): UsagePlan | undefined {
+  return records.usagePlans.find(({ tags }) => tags[gatewayTags.plan] === plan);
+}
+
+/** Issues the demo keys once: a key that an admin has changed or deleted stays so. */
+export async function issueDemoKeys(
+  client: DynamoDBDocumentClient,
+  keysTable: string,
+  records: GatewayRecords,
+): Promise<void> {
+  const table = new KeyTable(client, keysTable);
+  const missing = planIds.filter((plan) => !records.issuedDemoKeys.has(plan));
+  await Promise.all(missing.map((plan) => issue(table, records, plan)));
+}
+
+/** Existing key records stay. The item that it is issued comes last: the next start repairs one that was killed. */
+async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Promise<void> {
+  const usagePlan = templatePlanOf(records, plan);
+  if (!usagePlan) throw new LocalServerError(`The template has no usage plan ${plans[plan].title}`);
+  const recordId = parseToken(demoKey(plan))?.recordId ?? '';
+  const keyId = `demo-${plan}`;
+  // In whole seconds, as in API Gateway.
+  const createdAt = Math.floor(Date.now() / 1_000) * 1_000;
+  const identity = { name: `Demo ${plans[plan].title}`, enabled: true, createdAt };
+  const limits = limitsOfDemoKey(plan);
+  const tokens = tokenEntry(demoKey(plan), {}, createdAt);
+  await table.add(newRecord({ ...identity, ...limits, recordId, keyId, plan, tokens }));
+  const { perMinute, perDay } = limits;
+  const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
+  const tags = plans[plan].limits === 'agreed' ? agreed : {};
+  await records.saveApiKey({ ...identity, id: keyId, value: recordId, tags, planId: usagePlan.id });
+  await records.saveIssuedDemoKey(plan);
 }

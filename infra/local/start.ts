@@ -2,9 +2,9 @@ import inspector from 'node:inspector';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { limitsOfDemoKey } from '../demo-keys.ts';
 import { startEmbeddedEngine } from './dynamodb/engine.ts';
-import type { Host } from './host.ts';
-import { HostError } from './host-error.ts';
-import { isLoopback } from './private-access.ts';
+import type { LocalServer } from './local-server.ts';
+import { LocalServerError } from './local-server-error.ts';
+import { isLoopback } from './addresses.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 import { Terminal } from './terminal.ts';
 
@@ -30,7 +30,7 @@ try {
 }
 
 function fail(error: unknown): never {
-  if (error instanceof HostError) process.stderr.write(`npm start: ${error.message.replaceAll('\n', ' ')}\n`);
+  if (error instanceof LocalServerError) process.stderr.write(`npm start: ${error.message.replaceAll('\n', ' ')}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 }
@@ -41,14 +41,14 @@ async function run(options: StartOptions): Promise<void> {
   const terminal = options.quiet || options.json ? undefined : new Terminal();
   // Its thread starts while the server's modules are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
-  const { startHost } = await import('./host.ts');
+  const { startLocalServer } = await import('./local-server.ts');
   // It keeps the data while the server restarts.
   const lasting = engine.then((one) => ({ ...one, close: () => Promise.resolve() }));
   let stopped: Promise<false> | undefined;
   for (let { port } = options, isRunning = true; isRunning;) {
     const { promise: outdated, resolve } = Promise.withResolvers<true>();
     const watch = options.watch ? () => resolve(true) : undefined;
-    const host = await startHost({ ...options, port, dataDirectory, terminal, watch }, lasting);
+    const host = await startLocalServer({ ...options, port, dataDirectory, terminal, watch }, lasting);
     const isFirst = !stopped;
     stopped ??= untilSignal();
     if (!options.json) process.stdout.write(startupText(host, dataDirectory));
@@ -62,11 +62,11 @@ async function run(options: StartOptions): Promise<void> {
   process.exit(0);
 }
 
-/** @throws HostError if the port is in use, which Node.js only prints */
+/** @throws LocalServerError if the port is in use, which Node.js only prints */
 function openInspector(port: number): void {
   inspector.open(port);
   if (inspector.url() !== undefined) return;
-  throw new HostError(`No debugger can connect: port ${port} is in use. Choose another: --inspect PORT`);
+  throw new LocalServerError(`No debugger can connect: port ${port} is in use. Choose another: --inspect PORT`);
 }
 
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
@@ -76,7 +76,7 @@ function untilSignal(): Promise<false> {
   });
 }
 
-function startupText({ baseUrl, keys, logDirectory }: Host, data = 'in memory, deleted at the end'): string {
+function startupText({ baseUrl, keys, logDirectory }: LocalServer, data = 'in memory, deleted at the end'): string {
   const number = new Intl.NumberFormat('en');
   const keyLines = planIds.map((plan) => {
     const { perMinute, perDay } = limitsOfDemoKey(plan);

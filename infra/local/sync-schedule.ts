@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 import type { LambdaFunction } from './lambda/lambda-functions.ts';
 import type { ServedStack } from './template/stack.ts';
 
@@ -39,7 +39,7 @@ export function scheduleSync(
  * its messages only trigger a sync. Nor are streams: a laptop has no events.
  *
  * @param functions by ARN: `name:alias` ends it
- * @throws HostError if the template has none
+ * @throws LocalServerError if the template has none
  */
 export function loadSyncSchedule(
   stack: ServedStack,
@@ -48,14 +48,15 @@ export function loadSyncSchedule(
 ): SyncSchedule {
   const mappings = stack.resources('AWS::Lambda::EventSourceMapping');
   const mapping = mappings.find((one) => one.text('EventSourceArn').startsWith('arn:aws:sqs:'));
-  if (!mapping) throw new HostError('The template has no function that reads a queue');
+  if (!mapping) throw new LocalServerError('The template has no function that reads a queue');
   const name = mapping.text('FunctionName');
   const [, lambda] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
-  if (!lambda) throw new HostError(`The template has no function ${name}`);
+  if (!lambda) throw new LocalServerError(`The template has no function ${name}`);
   const rules = stack.resources('AWS::Events::Rule');
   const [schedule] = rules.flatMap((rule) => rule.read('ScheduleExpression', v.optional(v.string())) ?? []);
   const minutes = Number(/^rate\((\d+) minutes?\)$/.exec(schedule ?? '')?.[1]);
-  if (!minutes) throw new HostError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
+  if (!minutes)
+    throw new LocalServerError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
   return scheduleSync(() => lambda.invoke(BATCH), { intervalMs: minutes * 60_000, waitMs }, log);
 }

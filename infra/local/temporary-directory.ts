@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { messageOf } from '../../shared/log.ts';
-import { HostError } from './host-error.ts';
+import { LocalServerError } from './local-server-error.ts';
 
-/** A temporary directory, deleted when the server stops. @throws HostError if it cannot be created */
+/** A temporary directory, deleted when the server stops. @throws LocalServerError if it cannot be created */
 export function temporaryDirectory(closings: AsyncDisposableStack): string {
   const directory = makeTemporaryDirectory();
   const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
@@ -30,7 +30,7 @@ function makeTemporaryDirectory(): string {
     }
     return mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-`));
   } catch (error) {
-    throw new HostError(
+    throw new LocalServerError(
       `The directory for temporary files cannot be used: ${messageOf(error)}. Set TMPDIR to another.`,
     );
   }

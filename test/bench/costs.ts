@@ -22,7 +22,7 @@ const DELAY_MS = 250;
  * and what they cost. The time is that of this machine, whose threads and engine are not Lambda's and DynamoDB's.
  */
 export async function benchCosts(size: Size): Promise<Figure[]> {
-  progress('starting a host');
+  progress('starting a server');
   const measured = await MeasuredHost.start(size);
   try {
     await load(measured, PETS[size]);

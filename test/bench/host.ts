@@ -34,7 +34,7 @@ export async function benchHost(size: Size): Promise<Figure[]> {
   const seconds: number[] = [];
   for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
-  // The shell, which sets the variables of the script, is replaced by the host: the memory is the host's own.
+  // The shell, which sets the variables of the script, is replaced by the server: the memory is the server's own.
   const [afterStart, peak] = await withHost(`${scripts.start} "$@"`, async (host, baseUrl) => [
     residentMegabytes(host),
     await peakUnderLoad(host, baseUrl, clients, requests),
@@ -53,13 +53,13 @@ export async function benchHost(size: Size): Promise<Figure[]> {
 
 /** Seconds from `npm start` to its ready line. */
 function secondsUntilReady(slowedBy = 0): Promise<number> {
-  progress('starting a host');
+  progress('starting a server');
   const startedAt = performance.now();
   const line = `sleep ${slowedBy / 1_000}; exec npm start --silent -- "$@"`;
   return withHost(line, () => (performance.now() - startedAt) / 1_000);
 }
 
-/** Starts a host with its data in memory, by a line of the shell, and stops it after some work, done or not. */
+/** Starts a server with its data in memory, by a line of the shell, and stops it after some work, done or not. */
 async function withHost<Result>(
   line: string,
   work: (host: ChildProcess, baseUrl: string) => Result | Promise<Result>,
@@ -70,7 +70,7 @@ async function withHost<Result>(
   const exit = once(host, 'exit');
   try {
     const [ready]: unknown[] = await Promise.race([once(host.stdout.setEncoding('utf8'), 'data'), exit]);
-    if (typeof ready !== 'string') throw new Error(`The host has ended with ${String(ready)} before it was ready`);
+    if (typeof ready !== 'string') throw new Error(`The server has ended with ${String(ready)} before it was ready`);
     return await work(host, v.parse(readySchema, JSON.parse(ready)).baseUrl);
   } finally {
     host.kill('SIGTERM');

@@ -96,7 +96,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 /** The processor time of the worst that a client can send, beside the longest good request, through the whole host. */
 export async function benchParsers(size: Size): Promise<Figure[]> {
-  progress('starting a host');
+  progress('starting a server');
   const host = await LocalHost.start();
   try {
     const figures: Figure[] = [];

@@ -22,7 +22,7 @@ beforeAll(async () => {
   host = await LocalHost.start();
   admin = new AdminCommand(host.origin);
   clock = new HostClock();
-  // A command waits until cached refusals expire. Here the clock of the host advances instead.
+  // A command waits until cached refusals expire. Here the clock of the server advances instead.
   whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
 });
 
@@ -226,7 +226,7 @@ test('sync says what it took over from the AWS console', async () => {
   move('demo-pro');
   let report = await admin.json('keys', 'sync');
   if (!JSON.stringify(report).includes('"changed":["demo-business"]')) {
-    // The sync of the host, which an earlier edit asked for, was faster.
+    // The sync of the server, which an earlier edit asked for, was faster.
     move('demo-free');
     report = await admin.json('keys', 'sync');
   }
@@ -254,7 +254,7 @@ test('A name that was given in the AWS console does nothing to a terminal, and i
   expect(await admin.output('keys', 'revoke', 'by-hand', '--yes')).toBe(`${shown} (by-hand) is revoked.\n`);
 });
 
-test('--help is there for every command, without a host', async () => {
+test('--help is there for every command, without a server', async () => {
   const onKeys = ['create', 'list', 'show', 'history', ...Object.keys(keyActions), 'find', 'sync'];
   const files = ['inventory', 'pets', 'orders'].flatMap((kind) => [`${kind} import`, `${kind} export`]);
   for (const words of [...onKeys.map((name) => `keys ${name}`), 'usage', 'restore', ...files]) {

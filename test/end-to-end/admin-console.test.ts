@@ -17,7 +17,7 @@ import { KEY_PATTERN } from '../support/secrets.ts';
 import { anEntry } from '../support/tables.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-// A browser and a host, on a machine that may be busy.
+// A browser and a server, on a machine that may be busy.
 jest.setTimeout(60_000);
 
 const desktop = { width: 1280, height: 860 };
@@ -42,7 +42,7 @@ describeInBrowser('The console in a browser', () => {
   beforeAll(async () => {
     [browser, host] = await Promise.all([TestBrowser.start(), LocalHost.start()]);
     clock = new HostClock();
-    // As on AWS, a change returns when it holds everywhere. Here it is the clock of the host that goes on.
+    // As on AWS, a change returns when it holds everywhere. Here it is the clock of the server that goes on.
     whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
     target = await adminTarget(host);
     console = await serveConsole(target, 0);

@@ -8,7 +8,7 @@ import {
   UpdateApiKeyCommand,
 } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/prepare-data.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';

@@ -49,7 +49,7 @@ describe('When DynamoDB', () => {
   test('is unavailable: it fails closed with 503, and denies malformed keys with 401', async () => {
     await engine.disconnect();
     const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
-    // An AWS SDK at the address of the host gets DynamoDB's own failure.
+    // An AWS SDK at the address of the server gets DynamoDB's own failure.
     const headers = { 'X-Amz-Target': 'DynamoDB_20120810.ListTables' };
     const ofEngine = await fetch(host.origin, { method: 'POST', headers, body: '{}' });
     await engine.reconnect();

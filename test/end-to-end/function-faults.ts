@@ -1,6 +1,6 @@
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { readAssembly } from '../../infra/local/assembly/assemble.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 
@@ -12,11 +12,10 @@ export function assemblyForFaults(directory: string): string {
 
 /** Lets the functions wait for a response of DynamoDB for a tenth of the time. */
 export function hurryCalls(assembly: string): void {
-  const { assetDirectories } = readAssembly(assembly);
-  const files = [...new Set(assetDirectories.values())].map((directory) => path.join(directory, 'function.cjs'));
+  const files = globSync(path.join(assembly, 'asset.*/function.cjs'));
   // The default in the options of `documentClient`.
   const slow = /(?<=requestTimeout:\w+=)[\w$]+(?=,maxAttempts)/;
-  const hurried = files.filter((file) => existsSync(file) && slow.test(readFileSync(file, 'utf8')));
+  const hurried = files.filter((file) => slow.test(readFileSync(file, 'utf8')));
   if (hurried.length === 0) throw new Error('No function of the assembly has a request timeout by default');
   for (const file of hurried) writeFileSync(file, readFileSync(file, 'utf8').replace(slow, '300'));
 }
@@ -67,13 +66,13 @@ const streamed = `
  * @param header in small letters
  */
 export function plantFaults(assembly: string, logicalId: string, header: string): void {
-  const { name, template, assetDirectories } = readAssembly(assembly);
+  const { name, template, codeDirectory } = readAssembly(assembly);
   const stack = new ServedStack(name, template);
   const aliases = stack.resources('AWS::Lambda::Alias');
   const functions = aliases.map((alias) => stack.find('AWS::Lambda::Function', alias.text('FunctionName')));
-  const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.text('Code.S3Key') ?? '';
-  const directory = assetDirectories.get(code);
-  if (directory === undefined) throw new Error(`The assembly has no function ${logicalId}`);
+  const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.text('Code.S3Key');
+  if (code === undefined) throw new Error(`The assembly has no function ${logicalId}`);
+  const directory = codeDirectory(code);
   const wrapper = logicalId.startsWith('FunctionsList') ? streamed : buffered;
   renameSync(path.join(directory, 'function.cjs'), path.join(directory, 'faultless.cjs'));
   writeFileSync(path.join(directory, 'function.cjs'), faults(header) + wrapper);

@@ -113,7 +113,7 @@ test('A name that was made to resolve to this machine is refused: 400', async ()
   expect(reply).toMatchObject({ error: { code: 'BAD_REQUEST' } });
 });
 
-describe('The private part of the host', () => {
+describe('The private part of the server', () => {
   const authorization =
     'AWS4-HMAC-SHA256 Credential=x/20261122/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
   const listTables = {

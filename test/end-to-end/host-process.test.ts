@@ -53,7 +53,7 @@ class HostProcess {
   constructor(args: readonly string[], scratch: string, project = root) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: project,
-      env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-host' },
+      env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-server' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#dataDirectory = args[args.indexOf('--data') + 1] ?? '';
@@ -79,7 +79,7 @@ class HostProcess {
   /** Waits until standard output has the text. */
   async prints(text: string): Promise<void> {
     while (!this.#stdout.includes(text)) {
-      if (this.#hasEnded) throw new Error(`The host has ended: ${this.#stderr}`);
+      if (this.#hasEnded) throw new Error(`The server has ended: ${this.#stderr}`);
       await Promise.race([once(this.#process.stdout, 'data'), this.#exited]);
     }
   }
@@ -93,7 +93,7 @@ class HostProcess {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     if (!this.#hasEnded) this.#process.kill(signal);
     const ended = await this.ended();
-    // A host in memory keeps none.
+    // A server in memory keeps none.
     const logs = path.join(this.#dataDirectory, 'logs');
     if (existsSync(logs)) new LogScan(logs).expectNoSecrets(planIds.map(demoKey));
     return ended;
@@ -121,7 +121,7 @@ describe('npm start', () => {
 
   afterEach(() => host.stop('SIGKILL'));
 
-  /** Starts a host on the data directory. @returns the directory for what it removes when it stops */
+  /** Starts a server on the data directory. @returns the directory for what it removes when it stops */
   function start(...options: string[]): string {
     const directory = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
     mkdirSync(directory);
@@ -189,7 +189,7 @@ describe('npm start', () => {
         /^npm start: The data directory .* cannot be used: [^\n]+ Another local server uses it[^\n]+\n$/,
       ),
     });
-    // A host that is killed has no time to tidy up.
+    // A server that is killed has no time to tidy up.
     expect(await host.stop('SIGKILL')).toMatchObject({ stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
     for (const [file, text] of filesIn(data)) {
       for (const secret of [...[keys.free, keys.enterprise, keys.pro].map(secretOf), MADE_IN_CONSOLE]) {
@@ -198,7 +198,7 @@ describe('npm start', () => {
     }
   });
 
-  test('has all data of a host that was killed; SIGTERM ends it with 0, open connections or not', async () => {
+  test('has all data of a server that was killed; SIGTERM ends it with 0, open connections or not', async () => {
     const directory = start('--json');
     const ready = await host.ready();
     const { origin, hostname, port } = new URL(ready.baseUrl);

@@ -61,7 +61,7 @@ class Exit extends Error {
   }
 }
 
-/** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of the hosts in it. */
+/** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of the servers in it. */
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
   const { argv, stdout, stderr } = process;
@@ -126,7 +126,7 @@ export class AdminCommand {
   /** All that the commands printed that make a key. */
   newKeys = '';
 
-  /** @param origin address of the host, without a stage */
+  /** @param origin address of the server, without a stage */
   constructor(origin: string) {
     this.#origin = origin;
   }

@@ -171,7 +171,7 @@ export class FaultyEngine extends FaultyLink {
     return new URL(this.#engine.endpoint.pathname, this.origin);
   }
 
-  /** The actions that were called, in their order, but for those by which a host renews its claim. */
+  /** The actions that were called, in their order, but for those by which a server renews its claim. */
   get actions(): string[] {
     return this.calls.map(({ action }) => action);
   }

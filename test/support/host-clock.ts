@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { DAY_MS, endOfDay, endOfMinute, minuteOf } from '../../shared/keys/verdict.ts';
 
 /**
- * The clock of the hosts in this process, standing still between its moves. They share the realm of the test, so the
+ * The clock of the servers in this process, standing still between its moves. They share the realm of the test, so the
  * time that the gateway stamps requests with comes from this `Date`.
  */
 export class HostClock {
@@ -10,7 +10,7 @@ export class HostClock {
 
   /**
    * Stops the clock at noon UTC of tomorrow. Functions take their time-out from the difference to the real clock, so
-   * the host's may run up to 24 days ahead of it, but never behind.
+   * the server's may run up to 24 days ahead of it, but never behind.
    */
   constructor() {
     this.#now = Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;

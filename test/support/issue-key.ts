@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import { templatePlanOf } from '../../infra/local/issue-demo-keys.ts';
+import { templatePlanOf } from '../../infra/local/prepare-data.ts';
 import { anApiKey } from './gateway-records.ts';
 import { aKey, parsed } from './tables.ts';
 import type { LocalHost } from './local-host.ts';
@@ -57,6 +57,6 @@ export async function issueKey(
 function putOnUsagePlan({ host }: LocalHost, { keyId = '', plan }: KeyRecord, token: string): void {
   const { records } = host;
   const usagePlan = templatePlanOf(records, plan);
-  if (!usagePlan) throw new Error(`The host has no usage plan for ${plan}`);
+  if (!usagePlan) throw new Error(`The server has no usage plan for ${plan}`);
   records.putApiKey(anApiKey({ id: keyId, value: parsed(token).usageIdentifier, planId: usagePlan.id }));
 }

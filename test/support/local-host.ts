@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Engine } from '../../infra/local/dynamodb/engine.ts';
-import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
+import { type LocalServer, type LocalServerOptions, startLocalServer } from '../../infra/local/local-server.ts';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { LogScan } from './secrets.ts';
@@ -13,21 +13,21 @@ import { StockTable } from './tables.ts';
 
 /** A local server in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {
-  readonly host: Host;
-  /** Client of the engine behind the host. */
+  readonly host: LocalServer;
+  /** Client of the engine behind the server. */
   readonly documents: DynamoDBDocumentClient;
   readonly stock: StockTable;
   /** Keys that were issued beside those that the gateway knows. None may ever be logged. */
   readonly issuedKeys = new Set<string>();
 
-  private constructor(host: Host) {
+  private constructor(host: LocalServer) {
     this.host = host;
     this.documents = documentsAt(host.engineEndpoint);
     this.stock = new StockTable(this.documents, this.#output('StockTableName'));
   }
 
   /** @param engine in the place of the embedded one, such as one with faults */
-  static async start(options: Partial<HostOptions> = {}, engine?: Engine): Promise<LocalHost> {
+  static async start(options: Partial<LocalServerOptions> = {}, engine?: Engine): Promise<LocalHost> {
     const assembly = synthesizedOnce();
     const defaults = {
       assembly,
@@ -36,14 +36,14 @@ export class LocalHost {
       dataDirectory: undefined,
       sampleData: true,
     };
-    return new LocalHost(await startHost({ ...defaults, ...options }, engine && Promise.resolve(engine)));
+    return new LocalHost(await startLocalServer({ ...defaults, ...options }, engine && Promise.resolve(engine)));
   }
 
   get baseUrl(): string {
     return this.host.baseUrl;
   }
 
-  /** The host's address without the stage. */
+  /** The server's address without the stage. */
   get origin(): string {
     return new URL(this.host.baseUrl).origin;
   }
@@ -79,7 +79,7 @@ export class LocalHost {
 
   #output(name: string): string {
     const value = this.host.outputs[name];
-    if (value === undefined) throw new Error(`The host has no output ${name}`);
+    if (value === undefined) throw new Error(`The server has no output ${name}`);
     return value;
   }
 }

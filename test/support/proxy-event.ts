@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import { type GatewayRequest, requestContext, requestEvent } from '../../infra/local/gateway/proxy-event.ts';
+import { type GatewayRequest, requestContext, requestEvent } from '../../infra/local/gateway/request.ts';
 import { type ApiRequest, readRequest } from '../../shared/http/request.ts';
 import { corsHeaders, securityHeaders } from '../../shared/http/response-headers.ts';
 

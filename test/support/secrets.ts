@@ -83,13 +83,13 @@ function piecesOf(secret: string): string[] {
 }
 
 /**
- * Finds secrets in the logs of a host. Its last lines are written while it closes, which may delete the directory;
+ * Finds secrets in the logs of a server. Its last lines are written while it closes, which may delete the directory;
  * so the files are linked to from elsewhere before, and read after.
  */
 export class LogScan {
   readonly #links = mkdtempSync(join(tmpdir(), 'pet-store-log-scan-'));
 
-  /** Call it before the host is closed. */
+  /** Call it before the server is closed. */
   constructor(logDirectory: string) {
     for (const file of readdirSync(logDirectory)) linkSync(join(logDirectory, file), join(this.#links, file));
   }

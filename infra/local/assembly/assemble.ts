@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
-import { HostError, writeNotice } from '../host-error.ts';
+import { stackNameOf } from '../../stages.ts';
+import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import { isRunning } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
@@ -18,7 +20,7 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
  *
  * @param temporary where a new one is written
  * @param signal ends the synthesis
- * @throws HostError if the CDK app fails
+ * @throws LocalServerError if the CDK app fails
  */
 export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
@@ -56,7 +58,7 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
   const [exitCode]: unknown[] = await once(child, 'exit').finally(() => process.off('exit', kill));
-  if (exitCode !== 0) throw new HostError('The service cannot be synthesized');
+  if (exitCode !== 0) throw new LocalServerError('The service cannot be synthesized');
 }
 
 /** Caches an assembly atomically for the next start, and deletes those that no running server uses. */
@@ -103,12 +105,45 @@ export function sourceHash(root: string): string {
 /** Sorted paths of the sources below a directory. */
 function filesIn(root: string, directory: string): string[] {
   const entries = readdirSync(join(root, directory), { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return files
-    .map((file) => relative(root, file))
-    .filter(isSource)
-    .toSorted();
+  const files = entries.filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => relative(root, join(parentPath, name)));
+  return paths.filter(isSource).toSorted();
 }
 
 /** Whether the file at a path is no installed or built one. */
 export const isSource = (path: string): boolean => !/(?:^|\/)(?:node_modules|dist|\.[^/]*)(?:\/|$)/.test(path);
+
+/** The stack whose template the local server runs. */
+const STACK = stackNameOf('staging');
+
+const propertiesSchema = v.partial(v.object({ stackName: v.string(), templateFile: v.string() }));
+const manifestSchema = v.object({
+  artifacts: v.record(v.string(), v.object({ properties: v.optional(propertiesSchema, {}) })),
+});
+
+/** A synthesized stack. */
+export interface SynthesizedStack {
+  readonly name: string;
+  readonly template: unknown;
+  /** @returns the directory of the function's code with this key in the asset bucket */
+  codeDirectory(key: string): string;
+}
+
+/** Reads the service from a cloud assembly. @throws LocalServerError if the assembly does not have it */
+export function readAssembly(directory: string): SynthesizedStack {
+  const stageDirectory = join(directory, 'assembly-staging');
+  const { artifacts } = v.parse(manifestSchema, readJson(join(stageDirectory, 'manifest.json')));
+  const stack = Object.values(artifacts).find(({ properties }) => properties.stackName === STACK);
+  const templateFile = stack?.properties.templateFile;
+  if (templateFile === undefined) throw new LocalServerError(`The cloud assembly ${directory} has no stack ${STACK}`);
+  return {
+    name: STACK,
+    template: readJson(join(stageDirectory, templateFile)),
+    codeDirectory: (key) => join(directory, `asset.${basename(key, '.zip')}`),
+  };
+}
+
+function readJson(file: string): unknown {
+  if (!existsSync(file)) throw new LocalServerError(`The cloud assembly has no file ${file}`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}

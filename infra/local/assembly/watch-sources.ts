@@ -1,8 +1,7 @@
-import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
-import { join } from 'node:path';
-import { HostError, writeNotice } from '../host-error.ts';
-import { assemble, isSource, projectRoot } from './assemble.ts';
-import { readAssembly, type SynthesizedStack } from './read-assembly.ts';
+import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { basename, join } from 'node:path';
+import { LocalServerError, writeNotice } from '../local-server-error.ts';
+import { assemble, isSource, projectRoot, readAssembly, type SynthesizedStack } from './assemble.ts';
 
 /** Debounce for editors that save a file in several steps. */
 const SAVED_AFTER_MS = 50;
@@ -30,7 +29,7 @@ export function followSaves(
       if (templateMayDiffer && !signal.aborted) await synthesize(signal);
       if (!signal.aborted) templateMayDiffer = false;
     } catch (error) {
-      if (error instanceof HostError) writeNotice(error.message);
+      if (error instanceof LocalServerError) writeNotice(error.message);
       // esbuild has printed its errors.
       else if (!signal.aborted && !(error instanceof Error && 'errors' in error)) throw error;
     }
@@ -91,19 +90,15 @@ export function watchSources(temporary: string, reload: () => void, restart: () 
     const template = withoutHashes(stack.template);
     if (served !== undefined && served !== template) restart();
     served ??= template;
-    const assets = [...stack.assetDirectories].map(
-      ([key, asset]) => [key, join(bundles, bundleNameOf(asset))] as const,
-    );
-    first.resolve({ ...stack, assetDirectories: new Map(assets) });
+    first.resolve({ ...stack, codeDirectory: (key) => join(bundles, functionNameOf(stack.codeDirectory(key))) });
   };
   return { first: first.promise, stop: followSaves(projectRoot, bundle, synthesize) };
 }
 
-/** The name of the function whose bundle an asset is, if any. */
-function bundleNameOf(asset: string): string {
-  const file = join(asset, 'function.cjs');
-  const bundle = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  return /sourceMappingURL=\.\.\/(.+)\.map\n$/.exec(bundle)?.[1] ?? '';
+/** The name of a bundled function: that of its source map, in the last line. */
+function functionNameOf(codeDirectory: string): string {
+  const bundle = readFileSync(join(codeDirectory, 'function.cjs'), 'utf8').trimEnd();
+  return basename(bundle.slice(bundle.lastIndexOf('=') + 1), '.map');
 }
 
 /** The template without what depends on the functions' code: keys of assets, and hashes in logical ids. */

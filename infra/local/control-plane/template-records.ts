@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 
@@ -15,7 +15,7 @@ const tagsSchema = v.pipe(
 /**
  * Adds the template's usage plans and API keys to the records, and its keys to its plans.
  *
- * @throws HostError for a reference to another stack, or a duplicate value of a key
+ * @throws LocalServerError for a reference to another stack, or a duplicate value of a key
  */
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const plan of stack.resources('AWS::ApiGateway::UsagePlan')) {
@@ -35,7 +35,9 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
     const value = key.text('Value');
     const holder = records.apiKeyWithValue(value);
     if (holder && holder.id !== id) {
-      throw new HostError(`Resource ${logicalId}: the API key ${holder.id} in the data directory has the same value`);
+      throw new LocalServerError(
+        `Resource ${logicalId}: the API key ${holder.id} in the data directory has the same value`,
+      );
     }
     const enabled = key.read('Enabled', v.optional(v.boolean(), false));
     const description = key.read('Description', v.optional(v.string()));

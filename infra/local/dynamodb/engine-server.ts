@@ -11,7 +11,7 @@ import deleteItem from 'dynalite/validations/deleteItem.js';
 import putItem from 'dynalite/validations/putItem.js';
 import updateItem from 'dynalite/validations/updateItem.js';
 import { messageOf } from '../../../shared/log.ts';
-import { type Grant, iamDenial } from './access.ts';
+import { type Grant, iamDenial } from '../iam.ts';
 import { cacheParsed } from './cache-parsed.ts';
 import { isApiError, transactWriteItems } from './transact-write-items.ts';
 

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
-import { compileCache } from '../compile-cache.ts';
+import { messageOf } from '../../../shared/log.ts';
 import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
-import type { Grant } from './access.ts';
+import type { Grant } from '../iam.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
 import type { EngineServerOptions } from './engine-server.ts';
 
@@ -22,7 +24,7 @@ export interface Engine {
  * secret, so only callers that got it from the server can call it.
  *
  * @param directory the data directory; in memory without one
- * @throws HostError if the directory cannot be used
+ * @throws LocalServerError if the directory cannot be used
  */
 export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
   if (directory !== undefined) openDataDirectory(directory);
@@ -35,7 +37,6 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
   };
   const worker = new Worker(new URL('dynalite.worker.ts', import.meta.url), {
     workerData: options,
-    env: compileCache(),
     // By default V8's young generation grows with the traffic.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
@@ -57,4 +58,33 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
     // LevelDB closes with its thread. No caller waits for calls in progress.
     close: async () => void (await worker.terminate()),
   };
+}
+
+/** Whether a request is a DynamoDB API call of an AWS SDK or the AWS CLI. */
+export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && String(headers['x-amz-target'] ?? '').startsWith('DynamoDB_');
+}
+
+/** Forwards a DynamoDB API call to the engine, and its response back. */
+export async function forwardToEngine(
+  endpoint: URL,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const call = httpRequest(endpoint, {
+    method: 'POST',
+    headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
+  });
+  try {
+    // A failure here fails the call. It ends only after the complete response, which nothing else reads.
+    pipeline(message, call).catch(() => undefined);
+    const [upstream]: IncomingMessage[] = await once(call, 'response');
+    response.writeHead(upstream?.statusCode ?? 502, upstream?.headers);
+    if (upstream) await pipeline(upstream, response);
+  } catch (error) {
+    if (response.headersSent) return void response.destroy();
+    const reason = `The DynamoDB engine is unavailable: ${messageOf(error)}`;
+    const fault = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: reason };
+    response.writeHead(503, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(fault));
+  }
 }

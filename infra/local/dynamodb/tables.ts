@@ -9,7 +9,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
 
 const attributesSchema = v.array(v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) }));
@@ -35,7 +35,7 @@ export const tablesOf = (stack: ServedStack): TableSettings[] =>
     LocalSecondaryIndexes: table.read('LocalSecondaryIndexes', indexesSchema),
   }));
 
-/** Creates missing tables. @throws HostError for one with other keys or indexes */
+/** Creates missing tables. @throws LocalServerError for one with other keys or indexes */
 export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {
   await Promise.all(tables.map((table) => createTable(client, table)));
 }
@@ -50,7 +50,7 @@ async function createTable(client: DynamoDBClient, table: TableSettings): Promis
     await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
     await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.01, maxDelay: 0.2 }, { TableName });
   } else if (!isDeepStrictEqual(keysOf(existing.Table ?? {}), keysOf(table))) {
-    throw new HostError(
+    throw new LocalServerError(
       `The table ${TableName} is of another version of the service. Choose another data directory with --data.`,
     );
   }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { writeNotice } from '../host-error.ts';
-import { matchesPattern } from '../matches-pattern.ts';
+import { writeNotice } from '../local-server-error.ts';
+import { matchesPattern } from '../iam.ts';
 import { type ContextVariables, GatewayError } from './gateway-responses.ts';
 import { invokeWithin, reasonsOf } from './integration.ts';
 

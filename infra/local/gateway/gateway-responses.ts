@@ -1,6 +1,6 @@
-import { HostError } from '../host-error.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import type { Resource } from '../template/stack.ts';
-import type { HeaderFields } from './proxy-event.ts';
+import type { HeaderFields } from './request.ts';
 
 export interface GatewayHttpResponse<Body = Buffer> {
   readonly status: number;
@@ -74,7 +74,7 @@ export function mappedHeaders(
   return Object.entries(parameters).map(([target, source]) => {
     const [, header] = target.split(`${kind}.header.`);
     if (header !== undefined && /^('[^']*'|context\..+)$/.test(source)) return [header, source];
-    throw new HostError(
+    throw new LocalServerError(
       `Resource ${logicalId}: the local server does not support ${target} (got ${source}; a literal needs its own ` +
         'single quotes)',
     );
@@ -83,14 +83,14 @@ export function mappedHeaders(
 
 /**
  * @returns renders an error by the gateway response of its type
- * @throws HostError if the API uses AWS's default for one of them, which is not an Error body
+ * @throws LocalServerError if the API uses AWS's default for one of them, which is not an Error body
  */
 export function gatewayResponses(resources: readonly Resource[]) {
   const byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
   const find = (type: GatewayErrorType): ResponseTemplate => {
     const response = byType.get(type);
     if (response) return response;
-    throw new HostError(`The template sets no gateway response ${type}`);
+    throw new LocalServerError(`The template sets no gateway response ${type}`);
   };
   gatewayErrorTypes.forEach(find);
   return ({ type, message }: GatewayError, variables: ContextVariables): GatewayHttpResponse => {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
-import { writeNotice } from '../host-error.ts';
-import { effectiveTimeout, FunctionError } from '../lambda/invocation.ts';
-import type { LambdaFunction } from '../lambda/lambda-functions.ts';
+import { writeNotice } from '../local-server-error.ts';
+
+import { effectiveTimeout, FunctionError, type LambdaFunction } from '../lambda/lambda-functions.ts';
 import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
-import type { HeaderFields } from './proxy-event.ts';
+import type { HeaderFields } from './request.ts';
 
 /**
  * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its

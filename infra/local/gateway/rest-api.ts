@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { arn } from '../../local-endpoint.ts';
 import type { GatewayRecords } from '../control-plane/gateway-records.ts';
-import { HostError, writeNotice } from '../host-error.ts';
+import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import type { LambdaFunction } from '../lambda/lambda-functions.ts';
-import { matchesPattern } from '../matches-pattern.ts';
+import { matchesPattern } from '../iam.ts';
 import type { Resource, ServedStack } from '../template/stack.ts';
 import { callAuthorizer } from './call-authorizer.ts';
 import {
@@ -17,7 +17,7 @@ import {
   render,
 } from './gateway-responses.ts';
 import { integrate, integrateStreaming } from './integration.ts';
-import { type GatewayRequest, requestContext, requestEvent } from './proxy-event.ts';
+import { type GatewayRequest, requestContext, requestEvent } from './request.ts';
 import { createRouter } from './router.ts';
 import { type Meter, usageMeter } from './usage-meter.ts';
 
@@ -145,7 +145,7 @@ function functionsFor(apiId: string, stack: ServedStack, functions: Functions): 
   return (uri, source, errorType) => {
     const [, alias = ''] = /\/functions\/([^/]+)\//.exec(uri) ?? [];
     const lambda = functions.get(alias);
-    if (!lambda) throw new HostError(`The local server has no function for ${uri}`);
+    if (!lambda) throw new LocalServerError(`The local server has no function for ${uri}`);
     const sourceArn = arn('execute-api', `${apiId}/${source}`);
     const isPermitted = permissions.some(
       ([name, pattern]) =>

@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import inspector from 'node:inspector';
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { compileCache } from '../compile-cache.ts';
-import { writeNotice } from '../host-error.ts';
-import {
-  effectiveTimeout,
-  FunctionError,
-  type FunctionFailure,
-  type FunctionSettings,
-  type Invocation,
-  type Outcome,
-  PING,
-  type RuntimeMessage,
-} from './invocation.ts';
+import pLimit from 'p-limit';
+import { writeNotice } from '../local-server-error.ts';
 import type { ResponsePart } from './response-stream.ts';
 
 /** Max memory of all functions together. */
@@ -42,11 +33,71 @@ export interface LambdaFunction {
   stream(event: string): Readable;
 }
 
-/** The events of a function: running ones, and those that wait for a slot. */
-interface Queue {
-  running: number;
-  readonly waiting: (() => void)[];
+/** A function's configuration for the worker thread. */
+export interface FunctionSettings {
+  /** Directory of the bundle. */
+  readonly codeDirectory: string;
+  /** `file.export` of the handler. */
+  readonly handler: string;
+  readonly functionName: string;
+  readonly arn: string;
+  readonly memoryMegabytes: number;
+  readonly timeoutSeconds: number;
+  readonly logGroupName: string;
+  /** `INFO`: Lambda logs every invocation, otherwise only failed ones. */
+  readonly systemLogLevel: string;
+  readonly variables: Readonly<Record<string, string>>;
 }
+
+/** An event for a function. */
+export interface Invocation {
+  readonly id: string;
+  readonly functionName: string;
+  /** JSON text. */
+  readonly event: string;
+  readonly timeoutMs: number;
+  /** Takes a streamed response. */
+  readonly response?: WritableStream<ResponsePart> | undefined;
+}
+
+/** A message to the worker thread: an event, or whether the thread is blocked. */
+export type RuntimeRequest = Invocation | 'ping';
+
+/** Messages of the worker thread: text for a log group, an answer to `ping`, the end of an event. */
+export type RuntimeMessage =
+  | { readonly kind: 'log'; readonly group: string | undefined; readonly text: string }
+  | { readonly kind: 'pong' }
+  | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
+
+/** The outcome of an event. */
+export interface Outcome {
+  /** JSON text; empty after a streamed response. */
+  readonly payload?: string;
+  readonly failure?: FunctionFailure;
+  /** Duration of loading, before the first event. */
+  readonly initDurationMs?: number | undefined;
+}
+
+/** Lambda's report of a failed function. */
+export interface FunctionFailure {
+  readonly errorType: string;
+  readonly errorMessage: string;
+}
+
+/** A failure of a function: its own error, a crash, a timeout. */
+export class FunctionError extends Error {
+  override readonly name = 'FunctionError';
+  readonly failure: FunctionFailure;
+
+  constructor(failure: FunctionFailure) {
+    super(`${failure.errorType}: ${failure.errorMessage}`);
+    this.failure = failure;
+  }
+}
+
+/** A timeout in milliseconds; the maximum under a debugger, which may pause a function. */
+export const effectiveTimeout = (milliseconds: number): number =>
+  inspector.url() === undefined ? milliseconds : 2 ** 31 - 1;
 
 interface Thread {
   readonly worker: Worker;
@@ -80,14 +131,21 @@ export class LambdaFunctions {
 
   /** @param settings one of those in the constructor */
   byName(settings: FunctionSettings): LambdaFunction {
-    const queue: Queue = { running: 0, waiting: [] };
+    const limit = pLimit(MAX_CONCURRENT_EVENTS);
+    const invoke = (event: string, response?: WritableStream<ResponsePart>): Promise<string> => {
+      const beginsUntil = Date.now() + effectiveTimeout(MAX_WAIT_MS);
+      return limit(() => {
+        if (Date.now() > beginsUntil) throw new FunctionError(timedOut('The event was never started'));
+        return this.#run(settings, event, response);
+      });
+    };
     return {
       name: settings.functionName,
-      invoke: (event) => this.#queue(queue, settings, event),
+      invoke: (event) => invoke(event),
       stream: (event) => {
         const { readable, writable } = new TransformStream<ResponsePart, ResponsePart>();
         const output = Readable.fromWeb(readable, { objectMode: true });
-        this.#queue(queue, settings, event, writable).catch((error: Error) => output.destroy(error));
+        invoke(event, writable).catch((error: Error) => output.destroy(error));
         return output;
       },
     };
@@ -104,24 +162,6 @@ export class LambdaFunctions {
     const old = this.#thread;
     this.#thread = undefined;
     if (old) this.#endIfUnused(old);
-  }
-
-  /** Runs an event when the function has a slot for it, in the order of arrival. */
-  async #queue(
-    queue: Queue,
-    ...run: [settings: FunctionSettings, event: string, response?: WritableStream<ResponsePart>]
-  ): Promise<string> {
-    const beginsUntil = Date.now() + effectiveTimeout(MAX_WAIT_MS);
-    if (queue.running < MAX_CONCURRENT_EVENTS) queue.running += 1;
-    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
-    try {
-      if (Date.now() > beginsUntil) throw new FunctionError(timedOut('The event was never started'));
-      return await this.#run(...run);
-    } finally {
-      const next = queue.waiting.shift();
-      if (next) next();
-      else queue.running -= 1;
-    }
   }
 
   async #run(settings: FunctionSettings, event: string, response?: WritableStream<ResponsePart>): Promise<string> {
@@ -160,7 +200,6 @@ export class LambdaFunctions {
   #startThread(): Thread {
     const worker = new Worker(new URL('runtime.worker.ts', import.meta.url), {
       workerData: this.#settings,
-      env: compileCache(),
       execArgv: [],
       resourceLimits: HEAP,
     });
@@ -189,7 +228,7 @@ export class LambdaFunctions {
   #endIfBlocked(thread: Thread, reason: string): void {
     writeNotice(reason);
     clearTimeout(thread.watchdog);
-    thread.worker.postMessage(PING);
+    thread.worker.postMessage('ping' satisfies RuntimeRequest);
     thread.watchdog = setTimeout(() => {
       writeNotice(`${reason} and blocks the functions. Their events in progress fail.`);
       void this.#stopThread(thread, reason);

@@ -1,13 +1,13 @@
+import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
 import * as v from 'valibot';
 import { account, localCredentials } from '../../local-endpoint.ts';
-import type { SynthesizedStack } from '../assembly/read-assembly.ts';
-import type { Grant } from '../dynamodb/access.ts';
+import type { SynthesizedStack } from '../assembly/assemble.ts';
 import type { Engine } from '../dynamodb/engine.ts';
-import { HostError } from '../host-error.ts';
+import { grantsOf } from '../iam.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
-import type { FunctionSettings } from './invocation.ts';
-import { type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
+import { type FunctionSettings, type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
 
 /** The functions of a stack, by the ARN of their alias: each has one version. */
 export interface LoadedFunctions {
@@ -19,11 +19,11 @@ export interface LoadedFunctions {
  * Loads the functions with an alias: the others are only for deployments.
  *
  * @param gateway address of API Gateway's API
- * @throws HostError if the code of one is missing
+ * @throws LocalServerError if the code of one is missing
  */
 export function loadFunctions(
   stack: ServedStack,
-  { assetDirectories }: SynthesizedStack,
+  synthesized: SynthesizedStack,
   engine: Engine,
   gateway: string,
   log: Log,
@@ -31,8 +31,9 @@ export function loadFunctions(
   const aliases = stack.resources('AWS::Lambda::Alias');
   const settings = aliases.map((alias): FunctionSettings => {
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
-    const codeDirectory = assetDirectories.get(lambda.text('Code.S3Key'));
-    if (codeDirectory === undefined) throw new HostError(`Resource ${lambda.logicalId}: its code was not bundled`);
+    const codeDirectory = synthesized.codeDirectory(lambda.text('Code.S3Key'));
+    if (!existsSync(codeDirectory))
+      throw new LocalServerError(`Resource ${lambda.logicalId}: its code was not bundled`);
     lambda.read('Layers', v.undefined());
     const memoryMegabytes = lambda.read('MemorySize', v.number());
     return {
@@ -64,28 +65,4 @@ export function loadFunctions(
     all,
     byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])),
   };
-}
-
-const oneOrMore = v.pipe(
-  v.union([v.string(), v.array(v.string())]),
-  v.transform((value) => [value].flat()),
-);
-const statementsSchema = v.array(
-  v.object({ Action: oneOrMore, Effect: v.string(), Resource: oneOrMore, Condition: v.optional(v.unknown()) }),
-);
-
-/** A role's permissions in DynamoDB. @throws HostError for a statement other than Allow with actions and resources */
-function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
-  const policies = stack.resources('AWS::IAM::Policy');
-  const ofRole = policies.filter((policy) =>
-    policy.read('Roles', v.array(v.string())).some((role) => roleArn.endsWith(`:${role}`)),
-  );
-  return ofRole.flatMap((policy) =>
-    policy.read('PolicyDocument.Statement', statementsSchema).flatMap(({ Action, Effect, Resource, Condition }) => {
-      const actions = Action.filter((action) => action === '*' || action.startsWith('dynamodb:'));
-      if (actions.length === 0) return [];
-      if (Effect === 'Allow' && Condition === undefined) return [{ actions, resources: Resource }];
-      throw new HostError(`Resource ${policy.logicalId}: the local server supports no conditions or Deny statements`);
-    }),
-  );
 }

@@ -11,8 +11,8 @@ export type ResponsePart = string | Uint8Array;
 
 /** The stream for a streaming handler's response. */
 export class ResponseStream extends Writable {
-  #metadata: string | undefined;
-  #hasBegun = false;
+  /** Undefined once the response has begun. */
+  #metadata: string[] | undefined = [];
   readonly #send: (part: ResponsePart) => Promise<void>;
 
   /** @param send resolves when the reader takes the part (backpressure), or will take no more */
@@ -23,8 +23,8 @@ export class ResponseStream extends Writable {
 
   /** Sent before the first chunk. */
   setMetadata(metadata: unknown): void {
-    if (this.#hasBegun) throw new Error('Cannot set metadata: the response has begun.');
-    this.#metadata = JSON.stringify(metadata);
+    if (!this.#metadata) throw new Error('Cannot set metadata: the response has begun.');
+    this.#metadata = [JSON.stringify(metadata)];
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
@@ -32,11 +32,9 @@ export class ResponseStream extends Writable {
   }
 
   async #sendChunk(chunk: Buffer): Promise<void> {
-    const metadata = this.#metadata;
+    const parts = [...(this.#metadata ?? []), chunk];
     this.#metadata = undefined;
-    this.#hasBegun = true;
-    if (metadata !== undefined) await this.#send(metadata);
-    await this.#send(chunk);
+    for (const part of parts) await this.#send(part);
   }
 }
 

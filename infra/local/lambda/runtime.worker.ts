@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import {
-  type FunctionFailure,
-  type FunctionSettings,
-  type Invocation,
-  PING,
-  type RuntimeMessage,
-} from './invocation.ts';
+import type {
+  FunctionFailure,
+  FunctionSettings,
+  Invocation,
+  RuntimeMessage,
+  RuntimeRequest,
+} from './lambda-functions.ts';
 import { awslambda, ResponseStream, streamsResponse } from './response-stream.ts';
 
 /**
@@ -115,8 +115,8 @@ function failureOf(error: unknown): FunctionFailure {
     : { errorType: typeof error, errorMessage: String(error) };
 }
 
-parentPort?.on('message', (message: Invocation | typeof PING) => {
-  if (message === PING) return post({ kind: 'pong' });
+parentPort?.on('message', (message: RuntimeRequest) => {
+  if (message === 'ping') return post({ kind: 'pong' });
   const settings = functions.get(message.functionName);
   if (settings) void current.run(settings, respond, message, settings);
 });

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { account, arn } from '../../local-endpoint.ts';
-import { HostError } from '../host-error.ts';
-import { type Names, resolveIntrinsics } from './intrinsics.ts';
+import { LocalServerError } from '../local-server-error.ts';
 import { supportedProperties } from './supported-properties.ts';
 
 const pseudoParameters: Readonly<Record<string, string>> = {
@@ -41,7 +40,7 @@ export class ServedStack {
 
   /**
    * @param pageOrigin origin of the reference page, in the place of CloudFront's; by default one that no page can have
-   * @throws HostError for an unsupported resource that serves requests, or an unsupported property of one
+   * @throws LocalServerError for an unsupported resource that serves requests, or an unsupported property of one
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
@@ -62,7 +61,7 @@ export class ServedStack {
     this.#resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
-      if (!isKnown) throw new HostError(`Resource ${id}: the local server does not support the type ${Type}`);
+      if (!isKnown) throw new LocalServerError(`Resource ${id}: the local server does not support the type ${Type}`);
       const resource = resourceOf(id, Type, refOf(id) ?? id, Properties, names);
       for (const [path, schema] of Object.entries(supportedProperties[Type] ?? {})) resource.read(path, schema);
       return resource;
@@ -76,17 +75,17 @@ export class ServedStack {
     return this.#resources.filter((each) => each.type === type);
   }
 
-  /** The only resource of a type. @throws HostError if there is none, or more than one */
+  /** The only resource of a type. @throws LocalServerError if there is none, or more than one */
   only(type: string): Resource {
     const [resource, ...others] = this.resources(type);
     if (resource && others.length === 0) return resource;
-    throw new HostError(`The local server requires exactly one ${type}`);
+    throw new LocalServerError(`The local server requires exactly one ${type}`);
   }
 
-  /** The resource of a type by its reference. @throws HostError if there is none */
+  /** The resource of a type by its reference. @throws LocalServerError if there is none */
   find(type: string, ref: string): Resource {
     const resource = this.resources(type).find((each) => each.ref === ref);
-    if (!resource) throw new HostError(`The template has no ${ref} of the type ${type}`);
+    if (!resource) throw new LocalServerError(`The template has no ${ref} of the type ${type}`);
     return resource;
   }
 }
@@ -109,7 +108,7 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
    * A property, validated.
    *
    * @param path such as `Code.S3Key`
-   * @throws HostError naming it if it does not match the schema
+   * @throws LocalServerError naming it if it does not match the schema
    */
   const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
     const place = `Resource ${logicalId} (${type}), property ${path}`;
@@ -118,7 +117,7 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
     if (result.success) return result.output;
     const [issue] = result.issues;
     const member = [place, v.getDotPath(issue)].filter(Boolean).join('.');
-    throw new HostError(`${member}: the local server supports only ${issue.expected}, got ${issue.received}`);
+    throw new LocalServerError(`${member}: the local server supports only ${issue.expected}, got ${issue.received}`);
   };
   return {
     logicalId,
@@ -132,3 +131,45 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
+
+/** Values of `Ref` and `Fn::GetAtt` in one stack. Undefined: unsupported by the local server. */
+interface Names {
+  ref(name: string): string | undefined;
+  attribute(resource: string, attribute: string): string | undefined;
+  /** The local text for one that the template joins of others. */
+  joined(text: string): string;
+}
+
+/**
+ * Resolves the intrinsic functions in a template value.
+ *
+ * @param place of the value, for the error
+ * @throws LocalServerError for a function or a name that the local server does not support
+ */
+export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
+  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names, place));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, names, place)] as const);
+  const [name, argument] = entries[0] ?? [''];
+  if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) return Object.fromEntries(entries);
+  const result = call(name, argument, names);
+  if (result !== undefined) return result;
+  throw new LocalServerError(`${place}: the local server does not support ${name} ${JSON.stringify(argument)}`);
+}
+
+function call(name: string, argument: unknown, names: Names): unknown {
+  const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
+  if (name === 'Ref') return names.ref(String(first));
+  if (name === 'Fn::GetAtt') return names.attribute(String(first), String(second));
+  if (name === 'Fn::Join') return Array.isArray(second) ? names.joined(second.join(String(first))) : undefined;
+  if (name === 'Fn::Select') return Array.isArray(second) ? second[Number(first)] : undefined;
+  if (name === 'Fn::Split') return String(second).split(String(first));
+  return name === 'Fn::Sub' ? substitute(String(first), names) : undefined;
+}
+
+/** Replaces each `${Name}`; undefined if one of them is unknown. */
+function substitute(text: string, names: Names): string | undefined {
+  const values = Array.from(text.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
+  if (values.includes(undefined)) return undefined;
+  return text.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
+}

@@ -89,7 +89,7 @@ describe('The service that a command works on', () => {
   });
 
   test.each<[string, Record<string, string>, string[], object]>([
-    ['is the host at the default address', {}, [], {}],
+    ['is the server at the default address', {}, [], {}],
     ['is what the options say, before the command and after it', {}, ['--url', 'a', 'list'], { url: 'a' }],
     ['is what the environment says', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
     [

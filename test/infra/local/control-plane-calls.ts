@@ -18,8 +18,8 @@ const failures = {
 } as const;
 
 /**
- * The control plane of a host at an address of its own. What is changed here is in the host's records, but the
- * host is not notified, so that no sync runs but those of the test. A test may have calls fail.
+ * The control plane of a server at an address of its own. What is changed here is in the server's records, but the
+ * server is not notified, so that no sync runs but those of the test. A test may have calls fail.
  */
 export class ControlPlaneServer {
   /** When each call arrived, by the monotonic clock; those that failed too. */

@@ -68,7 +68,7 @@ test('What is made in a data directory is for its owner alone, also where others
   ]);
 });
 
-describe('The log groups of a host', () => {
+describe('The log groups of a server', () => {
   const directory = path.join(root, 'logs');
   const errors = jest.spyOn(process.stderr, 'write');
 
@@ -143,7 +143,7 @@ describe('the tables in a data directory', () => {
   const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
   const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
-  test('are created anew where a host was creating them when it was killed', async () => {
+  test('are created anew where a server was creating them when it was killed', async () => {
     const directory = path.join(root, 'killed');
     await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock, orders]));
     const store = new Level<string, object>(path.join(directory, 'dynamodb'), { valueEncoding: 'json' });
@@ -165,7 +165,7 @@ describe('the tables in a data directory', () => {
     damage(path.join(directory, 'dynamodb'));
 
     await expect(startEmbeddedEngine(directory)).rejects.toMatchObject({
-      name: 'HostError',
+      name: 'LocalServerError',
       message: expect.stringMatching(
         new RegExp(`${reason}.* or restore or delete damaged files, or choose another with --data.$`),
       ),
@@ -187,7 +187,7 @@ describe('the tables in a data directory', () => {
     });
 
     await expect(creating).rejects.toMatchObject({
-      name: 'HostError',
+      name: 'LocalServerError',
       message: 'The table stock is of another version of the service. Choose another data directory with --data.',
     });
   });

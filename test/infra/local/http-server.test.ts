@@ -4,12 +4,11 @@ import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
-import { forwardToEngine } from '../../../infra/local/dynamodb/forward.ts';
+import { forwardToEngine } from '../../../infra/local/dynamodb/engine.ts';
 import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
-import { listen as listenOn, ownHost, urlHost } from '../../../infra/local/listening.ts';
-import { isOwnName, callerRefusal } from '../../../infra/local/private-access.ts';
-import { readRequest } from '../../../infra/local/read-request.ts';
+import { callerRefusal, isOwnName, listen as listenOn, ownHost, urlHost } from '../../../infra/local/addresses.ts';
+import { readRequest } from '../../../infra/local/gateway/request.ts';
 import { Terminal } from '../../../infra/local/terminal.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { localEndpoint } from '../../support/engines.ts';
@@ -44,7 +43,7 @@ test('A request that comes before the service is ready waits for it; a list that
   expect(headers.has('Content-Length')).toBe(false);
 });
 
-test('A fault of the host is 500, and the terminal shows it under the request, without the query', async () => {
+test('A fault of the server is 500, and the terminal shows it under the request, without the query', async () => {
   let shown = '';
   const write = (text: string | Uint8Array) => Boolean((shown += text.toString()));
   jest.spyOn(process.stderr, 'write').mockImplementation(write);
@@ -149,7 +148,7 @@ test.each<[string, Parameters<typeof callerRefusal>[0], boolean]>([
   ['another proxy', call('127.0.0.1', { via: '1.1 proxy' }), true],
   ['a page elsewhere', call('127.0.0.1', { origin: 'https://example.com' }), true],
   ['a page elsewhere that sends no origin', call('127.0.0.1', { 'sec-fetch-site': 'cross-site' }), true],
-])('A call to the private part of the host by %s', (_, caller, isRefused) => {
+])('A call to the private part of the server by %s', (_, caller, isRefused) => {
   expect(callerRefusal(caller) !== undefined).toBe(isRefused);
 });
 
@@ -162,7 +161,7 @@ test.each([
   ['rebound.example.com:3000', false],
   ['127.0.0.1.example.com:3000', false],
   ['', false],
-])('That a host which listens as pets.test answers to %s is %s', (host, expected) => {
+])('That a server which listens as pets.test answers to %s is %s', (host, expected) => {
   expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 
@@ -203,9 +202,11 @@ test('A server says in one line where it cannot listen', async () => {
   const other = createServer();
   const taken = await listen(other);
 
-  expect(await reasonFor('127.0.0.1', taken)).toMatch(`HostError: Port ${taken} is in use. Choose another with --port`);
+  expect(await reasonFor('127.0.0.1', taken)).toMatch(
+    `LocalServerError: Port ${taken} is in use. Choose another with --port`,
+  );
   expect(await reasonFor('192.0.2.1', 0)).toMatch(
-    /^HostError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
+    /^LocalServerError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
   );
   await close(other);
 });

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
-import { LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
+import { type FunctionSettings, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions } from '../../../infra/stack/bundle.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { runFunction, streaming, type TestFunction, testFunctions } from './test-functions.ts';
@@ -119,7 +118,7 @@ describe('a function that fails', () => {
 
 const event = (computeMs: number, waitMs: number) => JSON.stringify({ computeMs, waitMs });
 
-describe('A function that outlasts its time-out', () => {
+describe('A function that outlasts its timeout', () => {
   /** Runs for so long, with the thread for itself or not. */
   const running = `exports.handler = async ({ computeMs, waitMs }) => {
       for (const end = performance.now() + computeMs; performance.now() < end; );
@@ -129,7 +128,7 @@ describe('A function that outlasts its time-out', () => {
   const timedOut = functionError('Sandbox.Timedout', 'Task timed out');
 
   /** A function that may run for a second, and another one in its thread, both loaded. */
-  async function pair() {
+  async function loadedFunctions() {
     const slow = deploy(running, { functionName: 'slow', timeoutSeconds: 1 }).settings;
     const [limited, other] = together([slow, deploy(running).settings]);
     if (!limited || !other) throw new Error('There are two');
@@ -148,7 +147,7 @@ describe('A function that outlasts its time-out', () => {
     ['computes', event(1_200, 0)],
     ['waits', event(0, 1_200)],
   ])('and %s leaves the others alone', async (_, late) => {
-    const { limited, other } = await pair();
+    const { limited, other } = await loadedFunctions();
     const results = await Promise.allSettled([other.invoke(event(0, 2_500)), limited.invoke(late)]);
 
     expect(results).toMatchObject([{ value: '"done"' }, { reason: timedOut }]);
@@ -156,7 +155,7 @@ describe('A function that outlasts its time-out', () => {
   });
 
   test('and blocks the thread ends with it; later events run in another thread', async () => {
-    const { limited, other } = await pair();
+    const { limited, other } = await loadedFunctions();
     const concurrent = other.invoke(event(0, 60_000));
     await expect(limited.invoke(event(60_000, 0))).rejects.toEqual(timedOut);
 
@@ -169,7 +168,7 @@ describe('A function that outlasts its time-out', () => {
 
   test('ends in its own time under a debugger', async () => {
     jest.spyOn(inspector, 'url').mockReturnValue('ws://127.0.0.1:9229/');
-    const { limited } = await pair();
+    const { limited } = await loadedFunctions();
 
     expect(await limited.invoke(event(0, 1_200))).toBe('"done"');
   });

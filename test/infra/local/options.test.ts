@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { HostError } from '../../../infra/local/host-error.ts';
+import { LocalServerError } from '../../../infra/local/local-server-error.ts';
 import { parseStartOptions } from '../../../infra/local/options.ts';
 
 const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, quiet: false, json: false };
@@ -25,7 +25,7 @@ describe('npm start', () => {
     const printed = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true));
     const parse = () => parseStartOptions(args);
 
-    expect(parse).toThrow(HostError);
+    expect(parse).toThrow(LocalServerError);
     expect(parse).toThrow(/^[^\n]*\(see npm start -- --help\)$/);
     expect(parse).toThrow(named);
     for (const write of printed) expect(write).not.toHaveBeenCalled();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { HostError } from '../../../infra/local/host-error.ts';
-import { resolveIntrinsics } from '../../../infra/local/template/intrinsics.ts';
-import { type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
+import { LocalServerError } from '../../../infra/local/local-server-error.ts';
+import { resolveIntrinsics, type Resource, ServedStack } from '../../../infra/local/template/stack.ts';
 import { type EditableTemplate, resourceOf, ServiceTemplate } from '../../support/service-template.ts';
 
 const service = new ServiceTemplate();
@@ -45,7 +44,7 @@ describe('a template', () => {
       const template = service.with((editable) => (resourceOf(editable, type)[1].Properties[name] = value));
       const read = () => load(template);
 
-      expect(read).toThrow(HostError);
+      expect(read).toThrow(LocalServerError);
       expect(read).toThrow(`(${type}), property ${path}: the local server supports only `);
     },
   );
@@ -57,7 +56,7 @@ describe('a template', () => {
       /^Resource Url: .* type AWS::Lambda::Url$/,
     ],
     [
-      'no property that the host needs',
+      'no property that the server needs',
       (template) => delete resourceOf(template, METHOD)[1].Properties.HttpMethod,
       /^Resource \w+ \(AWS::ApiGateway::Method\), property HttpMethod: .* only string, got undefined$/,
     ],
@@ -75,7 +74,7 @@ describe('a template', () => {
     const template = service.with(change);
     const read = () => load(template).resources(METHOD).map(readMethod);
 
-    expect(read).toThrow(HostError);
+    expect(read).toThrow(LocalServerError);
     expect(read).toThrow(message);
   });
 
@@ -103,5 +102,7 @@ test.each([
   const names = { ref: none, attribute: none, joined: String };
   const resolve = () => resolveIntrinsics([{ 'Fn::Join': ['', ['a', value]] }], names, 'Here');
 
-  expect(resolve).toThrow(new HostError(`Here: the local server does not support ${name} ${JSON.stringify(argument)}`));
+  expect(resolve).toThrow(
+    new LocalServerError(`Here: the local server does not support ${name} ${JSON.stringify(argument)}`),
+  );
 });

@@ -1,8 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll } from '@jest/globals';
-import type { FunctionSettings } from '../../../infra/local/lambda/invocation.ts';
-import { type LambdaFunction, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
+import {
+  type FunctionSettings,
+  type LambdaFunction,
+  LambdaFunctions,
+  type Log,
+} from '../../../infra/local/lambda/lambda-functions.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export interface TestFunctionSettings extends Partial<FunctionSettings> {

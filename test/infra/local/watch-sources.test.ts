@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { followSaves } from '../../../infra/local/assembly/watch-sources.ts';
-import { HostError } from '../../../infra/local/host-error.ts';
+import { LocalServerError } from '../../../infra/local/local-server-error.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const root = temporaryDirectory();
@@ -92,7 +92,7 @@ test('After a bundle or a synthesis that fails, the next save takes the steps th
   bundle.mockRejectedValueOnce(Object.assign(new Error('Build failed'), { errors: [] }));
   save('shared/a.ts');
   await setTimeout(200);
-  synthesize.mockRejectedValueOnce(new HostError('The service cannot be synthesized'));
+  synthesize.mockRejectedValueOnce(new LocalServerError('The service cannot be synthesized'));
   save('functions/b.ts');
   expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);
   save('functions/b.ts');

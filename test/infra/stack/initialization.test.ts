@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
-import { FunctionError } from '../../../infra/local/lambda/invocation.ts';
+import { FunctionError } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';

@@ -1,6 +1,6 @@
 /** A reason why the local server cannot run, in one line with a remedy. Shown without a stack trace. */
-export class HostError extends Error {
-  override readonly name = 'HostError';
+export class LocalServerError extends Error {
+  override readonly name = 'LocalServerError';
 }
 
 /** Prints a line on standard error: with `--json`, standard output has exactly one line. */

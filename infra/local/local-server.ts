@@ -18,7 +18,7 @@
  * changes and at its interval. Requests that arrive before the server is ready wait. LevelDB's lock refuses a data
  * directory to a second server.
  *
- * Errors. A failure that the user can resolve is a HostError, printed as one line if the start fails. So is a resource
+ * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails. So is a resource
  * type that serves requests and is unknown, and a missing property. A failed
  * request returns API Gateway's error, and the server keeps running; a failure of the database stops it.
  *
@@ -34,15 +34,15 @@ import { demoKeys } from '../demo-keys.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
-import { assemble } from './assembly/assemble.ts';
-import { readAssembly } from './assembly/read-assembly.ts';
+import { assemble, readAssembly } from './assembly/assemble.ts';
+
 import { watchSources } from './assembly/watch-sources.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
-import { closeServer, listen, ownHost, urlHost } from './listening.ts';
+import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { LogGroups } from './log-groups.ts';
 import { prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
@@ -50,7 +50,7 @@ import { ServedStack } from './template/stack.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface HostOptions {
+export interface LocalServerOptions {
   /** Directory of data and logs; in memory without one. */
   readonly dataDirectory: string | undefined;
   /** Address to listen on. */
@@ -67,7 +67,7 @@ export interface HostOptions {
 }
 
 /** The running service. */
-export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
+export interface LocalServer extends Pick<Service, 'engineEndpoint' | 'outputs'> {
   /** With the stage: `http://localhost:3000/v1`. */
   readonly baseUrl: string;
   /** A demo key per plan. */
@@ -83,12 +83,12 @@ export interface Host extends Pick<Service, 'engineEndpoint' | 'outputs'> {
  * Runs the service on this machine from its synthesized template.
  *
  * @param starting the engine; its thread may have started before this module was loaded
- * @throws HostError if the template, the data directory, the engine or the address cannot be used
+ * @throws LocalServerError if the template, the data directory, the engine or the address cannot be used
  */
-export async function startHost(
-  options: HostOptions,
+export async function startLocalServer(
+  options: LocalServerOptions,
   starting = startEmbeddedEngine(options.dataDirectory),
-): Promise<Host> {
+): Promise<LocalServer> {
   const closings = new AsyncDisposableStack();
   closings.defer(async () => (await starting).close());
   try {
@@ -100,7 +100,11 @@ export async function startHost(
   }
 }
 
-async function start(options: HostOptions, starting: Promise<Engine>, closings: AsyncDisposableStack): Promise<Host> {
+async function start(
+  options: LocalServerOptions,
+  starting: Promise<Engine>,
+  closings: AsyncDisposableStack,
+): Promise<LocalServer> {
   const { dataDirectory } = options;
   // First, to detect a port in use early, and to pass the server's address to the functions.
   const service = Promise.withResolvers<Service>();
