@@ -4,7 +4,6 @@ import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } fr
 import { Construct } from 'constructs';
 import type { ExactLimits } from '../../shared/keys/plans.ts';
 import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import { maxPerCustomer } from './check-settings.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -144,9 +143,4 @@ function managedRules(priority: number, name: string, counted: readonly string[]
 /** Request samples are off: they would contain keys. */
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false };
-}
-
-/** For a stage without a firewall. */
-export function acknowledgeNoFirewall(stage: Stage): void {
-  acknowledge(stage, 'APIG3', 'Disabled by the settings: every request needs an API key with exact limits.');
 }

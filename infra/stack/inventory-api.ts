@@ -33,7 +33,6 @@ import {
   unknownLimitHeaders,
 } from '../../shared/http/response-headers.ts';
 import type { LogRetentionDays, StageSettings } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
@@ -98,7 +97,6 @@ export class InventoryApi extends Construct {
     // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
-    this.#acknowledgeFindings(gatewayLogs);
   }
 
   /** API Gateway throttles its own API: a first deployment that creates all of them concurrently fails with 429. */
@@ -151,11 +149,12 @@ export class InventoryApi extends Construct {
     for (const id of operationIds) {
       const { method, path } = operations[id];
       const proxy = integration(byName[id], isStreaming(id) ? listSeconds : undefined);
-      for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
+      for (const each of methodsFor(method)) this.restApi.root.resourceForPath(path).addMethod(each, proxy);
       paths.add(path);
     }
     const toFallback = integration(byName.fallback);
-    for (const path of ['/', ...paths, `/${ANY_PATH}`]) this.#addMethod(path, 'ANY', toFallback);
+    for (const path of ['/', ...paths, `/${ANY_PATH}`])
+      this.restApi.root.resourceForPath(path).addMethod('ANY', toFallback);
     for (const path of paths) this.#addPreflight(path);
   }
 
@@ -179,37 +178,11 @@ export class InventoryApi extends Construct {
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
       integrationResponses: [{ statusCode: '204', responseParameters: literals }],
     });
-    const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
+    this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
       authorizationType: AuthorizationType.NONE,
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
-    const reason = 'Preflights have no key; every client gets the same response.';
-    acknowledge(method, 'APIG4', reason);
-    acknowledge(method, 'COG4', reason);
-  }
-
-  #addMethod(path: string, httpMethod: string, target: LambdaIntegration): void {
-    const method = this.restApi.root.resourceForPath(path).addMethod(httpMethod, target);
-    acknowledge(method, 'COG4', 'Clients are programs with API keys, which our own authorizer checks.');
-  }
-
-  #acknowledgeFindings(gatewayLogs: boolean): void {
-    acknowledge(
-      this.restApi,
-      'APIG2',
-      'The functions validate: a gateway validator cannot name the invalid field in the Error body.',
-    );
-    if (!gatewayLogs) {
-      const reason = "A developer's stage: it must not change the role that the other APIs of the region log with.";
-      for (const rule of ['APIG1', 'APIG6']) acknowledge(this.restApi.deploymentStage, rule, reason);
-      return;
-    }
-    acknowledge(
-      this.restApi.node.findChild('CloudWatchRole'),
-      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      "AWS's managed policy for the single purpose of this role: API Gateway writing to CloudWatch Logs.",
-    );
   }
 }
 

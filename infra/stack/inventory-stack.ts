@@ -4,7 +4,7 @@ import { missingAlarmTargets, type StageSettings, tableNames } from '../stages.t
 import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';
-import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
+import { Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
@@ -50,7 +50,6 @@ export class InventoryStack extends Stack {
     if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
-    if (!firewall) acknowledgeNoFirewall(stage);
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
     const { stock } = tables;

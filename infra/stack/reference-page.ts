@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Aws, CfnElement, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   CachePolicy,
@@ -23,7 +23,6 @@ import { Construct, type IDependable } from 'constructs';
 import { policyHeader } from '../reference/content-security-policy.ts';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
-import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -67,7 +66,6 @@ export class ReferencePage extends Construct {
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    acknowledgeFindings(this.distribution, pageDomain !== undefined);
     if (pageDomain) {
       const target = new CfnOutput(this, 'DomainTarget', { value: this.distribution.distributionDomainName });
       target.overrideLogicalId('PageDomainTarget');
@@ -114,9 +112,6 @@ export class ReferencePage extends Construct {
     });
     // Last, so no page links to a missing file.
     pages.node.addDependency(assets);
-    for (const construct of Stack.of(this).node.children) {
-      if (construct.node.id.startsWith('Custom::CDKBucketDeployment')) acknowledgeCdkFunction(construct);
-    }
     return pages;
   }
 
@@ -132,14 +127,6 @@ export class ReferencePage extends Construct {
     };
     for (const [action, resource] of Object.entries(grants))
       role.addToPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
-    const reason = 'Names of files and archives change with every release. The bucket has no other files.';
-    const bucket = this.#bucket.node.defaultChild;
-    const wildcards = [
-      `<${CfnElement.isCfnElement(bucket) ? Stack.of(this).getLogicalId(bucket) : ''}.Arn>/*`,
-      `arn:<AWS::Partition>:s3:::cdk-${this.#settings.qualifier}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`,
-    ];
-    for (const wildcard of wildcards)
-      acknowledge(role.node.findChild('DefaultPolicy'), `IAM5[Resource::${wildcard}]`, reason);
     return role;
   }
 
@@ -163,7 +150,7 @@ export class ReferencePage extends Construct {
   }
 
   #privateBucket(): Bucket {
-    const bucket = new Bucket(this, 'Bucket', {
+    return new Bucket(this, 'Bucket', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
@@ -172,8 +159,6 @@ export class ReferencePage extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
       autoDeleteObjects: true,
     });
-    acknowledge(bucket, 'S1', 'Only CloudFront reads it, and its content is public.');
-    return bucket;
   }
 }
 
@@ -191,16 +176,4 @@ function directoryOf(files: Files): ISource {
     writeFileSync(join(directory, path), file.read());
   }
   return Source.asset(directory);
-}
-
-function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
-  const reasons = {
-    CFR1: 'The reference is for API users in all countries.',
-    CFR2: 'Static files without input: a firewall would have nothing to inspect.',
-    CFR3: 'Public files without secrets; the API logs the relevant requests.',
-    ...(!hasOwnDomain && {
-      CFR4: "With CloudFront's default certificate, CloudFront chooses the min TLS version; a custom domain allows to set it.",
-    }),
-  };
-  for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);
 }

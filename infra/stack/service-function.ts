@@ -16,7 +16,6 @@ import {
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
 import type { LogRetentionDays } from '../stages.ts';
-import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
 import { ServiceLogs } from './service-logs.ts';
 
@@ -88,7 +87,6 @@ export class ServiceFunction extends LambdaFunction {
     this.alias = this.addAlias(LIVE);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     this.live = this.alias as IFunction;
-    acknowledgeTracing(role);
   }
 }
 

@@ -6,7 +6,6 @@ import { EventSourceMapping, StartingPosition, Tracing } from 'aws-cdk-lib/aws-l
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface StockEventsProps {
@@ -34,7 +33,6 @@ export class StockEvents extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    acknowledge(this.queue, 'SQS3', 'It holds failed changes for an admin; no function reads it.');
     const grantee = new ServiceFunction(this, 'Function', {
       entry: 'publish-stock-changes',
       description: 'Publishes changes of stock as events',
