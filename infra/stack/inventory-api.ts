@@ -21,6 +21,7 @@ import {
   RestApi,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct, type IConstruct } from 'constructs';
 import { type Operation, operations } from '../../shared/contract/operations.ts';
@@ -32,12 +33,11 @@ import {
   securityHeaders,
   unknownLimitHeaders,
 } from '../../shared/http/response-headers.ts';
-import type { LogRetentionDays, StageSettings } from '../stages.ts';
+import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { ServiceLogs } from './service-logs.ts';
 import { batchMethodThrottle } from './usage-plans.ts';
 
 /** The resource of all paths without another resource. */
@@ -61,11 +61,11 @@ export class InventoryApi extends Construct {
   /** The API's name in its metrics. */
   readonly name: string;
   readonly stageName = VERSION_SEGMENT;
-  readonly accessLogs: ServiceLogs;
+  readonly accessLogs: LogGroup;
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { functions, logRetentionDays, lists, gatewayLogs } = props;
+    const { functions, lists, gatewayLogs } = props;
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
@@ -74,7 +74,7 @@ export class InventoryApi extends Construct {
       resultsCacheTtl: Duration.seconds(0),
     });
     dropEmptyIdentitySource(authorizer);
-    this.accessLogs = new ServiceLogs(this, 'AccessLogs', { logRetentionDays });
+    this.accessLogs = new LogGroup(this, 'AccessLogs');
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
@@ -90,7 +90,7 @@ export class InventoryApi extends Construct {
     });
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
-    if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
+    if (gatewayLogs) this.#expireExecutionLogs();
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
     for (const kind of [CfnResource, CfnGatewayResponse, CfnMethod]) this.#createInSequence(kind);
@@ -119,10 +119,10 @@ export class InventoryApi extends Construct {
   }
 
   /** API Gateway would create this group itself, without an expiry. */
-  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
+  #expireExecutionLogs(): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
-    deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
+    deploymentStage.node.addDependency(new LogGroup(this, 'ExecutionLogs', { logGroupName }));
   }
 
   /** X-Ray's default rule also samples the first request of each second: with little traffic, most of them. */

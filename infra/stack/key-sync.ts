@@ -6,14 +6,12 @@ import { Grant, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { LogRetentionDays } from '../stages.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 
 export interface KeySyncProps {
   readonly restApi: RestApi;
   readonly tables: Tables;
-  readonly logRetentionDays: LogRetentionDays;
 }
 
 /** A store with 10,000 keys on 300 usage plans requires about 330 calls, at 4 per second. */
@@ -41,7 +39,7 @@ const CHANGES = [
 export class KeySync extends Construct {
   readonly sync: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { restApi, tables, logRetentionDays }: KeySyncProps) {
+  constructor(scope: Construct, id: string, { restApi, tables }: KeySyncProps) {
     super(scope, id);
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
@@ -50,7 +48,6 @@ export class KeySync extends Construct {
       timeout: TIMEOUT,
       // It mostly waits for API Gateway.
       memorySize: 512,
-      logRetentionDays,
       environment: {
         KEYS_TABLE: tables.nameOf('keys'),
         HISTORY_TABLE: tables.nameOf('history'),

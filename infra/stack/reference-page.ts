@@ -16,6 +16,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
@@ -24,7 +25,6 @@ import { policyHeader } from '../reference/content-security-policy.ts';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
 import { addRecords } from './domains.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 /** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);
@@ -85,9 +85,9 @@ export class ReferencePage extends Construct {
    * @returns the last upload
    */
   upload(serverUrl: string): IDependable {
-    const { name, logRetentionDays } = this.#settings;
+    const { name } = this.#settings;
     const files: Files = [...pageFiles({ serverUrl, environment: name })];
-    const logGroup = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    const logGroup = new LogGroup(this, 'Logs');
     const role = this.#uploaderRole(logGroup);
     const everyUpload = {
       destinationBucket: asInterface(this.#bucket),
@@ -116,7 +116,7 @@ export class ReferencePage extends Construct {
   }
 
   /** The permissions of `aws s3 sync`, from any archive of the CDK: their names change with every release. */
-  #uploaderRole(logs: ServiceLogs): Role {
+  #uploaderRole(logs: LogGroup): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
     const archives = `arn:${Aws.PARTITION}:s3:::cdk-${this.#settings.qualifier}-assets-${Aws.ACCOUNT_ID}-${Aws.REGION}/*.zip`;

@@ -3,13 +3,12 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct, type IConstruct } from 'constructs';
-import type { LogRetentionDays } from '../stages.ts';
 import { share } from './monitoring/alarm-table.ts';
 import type { MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
@@ -92,18 +91,13 @@ export class CanaryRollout extends Construct {
   }
 }
 
-export interface VersionCheckProps {
-  readonly functions: readonly ServiceFunction[];
-  readonly logRetentionDays: LogRetentionDays;
-}
-
 /**
  * Checks each new version of a function before it receives traffic: an invocation without a payload
  * runs its probe (shared/http/probe.ts). If the probe fails, the deploy fails, and CloudFormation rolls back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
 export class VersionCheck extends Construct {
-  constructor(scope: Construct, id: string, { functions, logRetentionDays }: VersionCheckProps) {
+  constructor(scope: Construct, id: string, functions: readonly ServiceFunction[]) {
     super(scope, id);
     let before: IConstruct | undefined;
     for (const handler of functions) {
@@ -113,7 +107,7 @@ export class VersionCheck extends Construct {
       if (before) trigger.node.addDependency(before);
       before = trigger;
     }
-    const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    const logs = new LogGroup(this, 'Logs');
     // The CDK's function that invokes the versions.
     const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
     const invoker = provider.node.findChild('Handler');
