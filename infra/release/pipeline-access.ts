@@ -2,7 +2,6 @@ import { Aws, CfnCondition, CfnOutput, CfnParameter, Fn, LegacyStackSynthesizer 
 import { type IStackSynthesizer, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { CfnOIDCProvider, FederatedPrincipal, ManagedPolicy, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../stack/acknowledge.ts';
 import { stackNameOf, type StageName, stages } from '../stages.ts';
 
 const ISSUER = 'token.actions.githubusercontent.com';
@@ -71,8 +70,7 @@ export class PipelineAccess extends Stack {
     const conditions = { StringEquals: { [`${ISSUER}:aud`]: AUDIENCE, [`${ISSUER}:sub`]: subjects } };
     const assumedBy = new FederatedPrincipal(this.#providerArn, conditions, 'sts:AssumeRoleWithWebIdentity');
     const role = new Role(this, `${id}Role`, { description, assumedBy });
-    const policy = new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
-    acknowledgeWildcards(policy, statements);
+    new ManagedPolicy(this, `${id}Policy`, { description, roles: [role], statements });
     new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });
   }
 
@@ -128,13 +126,3 @@ export class PipelineAccess extends Stack {
 const gateway = (path: string): string => `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}::${path}`;
 
 const allow = (actions: string[], resources: string[]): PolicyStatement => new PolicyStatement({ actions, resources });
-
-function acknowledgeWildcards(policy: ManagedPolicy, statements: readonly PolicyStatement[]): void {
-  const reason = 'AWS adds a random suffix to these names when it creates them; the settings of an account have none.';
-  const wildcards = statements.flatMap(({ resources }) => resources).filter((resource) => resource.includes('*'));
-  for (const resource of new Set(wildcards)) {
-    // cdk-nag's notation of values that are known only at deployment.
-    const shown = resource.replaceAll(/\$\{Token\[AWS\.(\w+)\.\d+\]\}/g, '<AWS::$1>');
-    acknowledge(policy, `IAM5[Resource::${shown}]`, reason);
-  }
-}

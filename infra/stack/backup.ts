@@ -3,7 +3,6 @@ import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
 import type { StageSettings } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import type { Tables } from './tables.ts';
 
 export type TableBackupProps = NonNullable<StageSettings['backup']> & { readonly tables: Tables };
@@ -19,8 +18,6 @@ export class TableBackup extends Construct {
     const nightly = new BackupPlanRule({ scheduleExpression, deleteAfter, copyActions });
     const plan = new BackupPlan(this, 'Plan', { backupPlanRules: [nightly] });
     const resources = tables.all.map((table) => BackupResource.fromDynamoDbTable(table));
-    const selection = plan.addSelection('Tables', { resources });
-    const policy = 'arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup';
-    acknowledge(selection, `IAM4[Policy::${policy}]`, "AWS's managed policy for the single purpose of this role.");
+    plan.addSelection('Tables', { resources });
   }
 }

@@ -1,16 +1,14 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { ExactLimits } from '../../shared/keys/plans.ts';
-import type { FirewallSettings, LogRetentionDays } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
+import type { FirewallSettings } from '../stages.ts';
 import { maxPerCustomer } from './check-settings.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 export interface FirewallProps extends FirewallSettings {
   readonly stage: Stage;
-  readonly logRetentionDays: LogRetentionDays;
   /** Max rate of the largest Enterprise customer. */
   readonly maxEnterpriseLimits: ExactLimits;
 }
@@ -37,7 +35,7 @@ export class Firewall extends Construct {
 
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
-    const { stage, logRetentionDays, maxEnterpriseLimits, requestsWithoutKey } = props;
+    const { stage, maxEnterpriseLimits, requestsWithoutKey } = props;
     const { blockedAddresses = [], requestsPerAddress = CUSTOMERS_OF_ADDRESS * maxPerCustomer(maxEnterpriseLimits) } =
       props;
     this.metricName = `${Stack.of(this).stackName}-Firewall`;
@@ -54,7 +52,7 @@ export class Firewall extends Construct {
       ],
     });
     new CfnWebACLAssociation(this, 'Association', { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
-    this.#log(acl, logRetentionDays);
+    this.#log(acl);
   }
 
   /** A set of addresses has one version of IP. */
@@ -72,11 +70,11 @@ export class Firewall extends Construct {
   }
 
   /** Blocked requests, without the parts that may contain a key. */
-  #log(acl: CfnWebACL, logRetentionDays: LogRetentionDays): void {
+  #log(acl: CfnWebACL): void {
     const stack = Stack.of(this);
     // WAF requires this prefix of log groups.
     const logGroupName = `aws-waf-logs-${stack.stackName}`;
-    const logs = new ServiceLogs(this, 'Logs', { logRetentionDays, logGroupName });
+    const logs = new LogGroup(this, 'Logs', { logGroupName });
     const blocked = { Requirement: 'MEETS_ANY', Conditions: [{ ActionCondition: { Action: 'BLOCK' } }] };
     const secrets = SECRET_HEADERS.map((Name) => ({ singleHeader: { Name } }));
     new CfnLoggingConfiguration(this, 'Logging', {
@@ -144,9 +142,4 @@ function managedRules(priority: number, name: string, counted: readonly string[]
 /** Request samples are off: they would contain keys. */
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: false };
-}
-
-/** For a stage without a firewall. */
-export function acknowledgeNoFirewall(stage: Stage): void {
-  acknowledge(stage, 'APIG3', 'Disabled by the settings: every request needs an API key with exact limits.');
 }

@@ -21,6 +21,7 @@ import {
   RestApi,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct, type IConstruct } from 'constructs';
 import { type Operation, operations } from '../../shared/contract/operations.ts';
@@ -32,13 +33,11 @@ import {
   securityHeaders,
   unknownLimitHeaders,
 } from '../../shared/http/response-headers.ts';
-import type { LogRetentionDays, StageSettings } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
+import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { ServiceLogs } from './service-logs.ts';
 import { batchMethodThrottle } from './usage-plans.ts';
 
 /** The resource of all paths without another resource. */
@@ -62,11 +61,11 @@ export class InventoryApi extends Construct {
   /** The API's name in its metrics. */
   readonly name: string;
   readonly stageName = VERSION_SEGMENT;
-  readonly accessLogs: ServiceLogs;
+  readonly accessLogs: LogGroup;
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
     super(scope, id);
-    const { functions, logRetentionDays, lists, gatewayLogs } = props;
+    const { functions, lists, gatewayLogs } = props;
     this.name = `Pet store inventory (${props.name})`;
     const authorizer = new RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
@@ -75,7 +74,7 @@ export class InventoryApi extends Construct {
       resultsCacheTtl: Duration.seconds(0),
     });
     dropEmptyIdentitySource(authorizer);
-    this.accessLogs = new ServiceLogs(this, 'AccessLogs', { logRetentionDays });
+    this.accessLogs = new LogGroup(this, 'AccessLogs');
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: this.name,
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
@@ -91,14 +90,13 @@ export class InventoryApi extends Construct {
     });
     allowNoOldTls(this.restApi);
     this.#sampleTraces();
-    if (gatewayLogs) this.#keepExecutionLogs(logRetentionDays);
+    if (gatewayLogs) this.#expireExecutionLogs();
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
     for (const kind of [CfnResource, CfnGatewayResponse, CfnMethod]) this.#createInSequence(kind);
     // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
-    this.#acknowledgeFindings(gatewayLogs);
   }
 
   /** API Gateway throttles its own API: a first deployment that creates all of them concurrently fails with 429. */
@@ -121,10 +119,10 @@ export class InventoryApi extends Construct {
   }
 
   /** API Gateway would create this group itself, without an expiry. */
-  #keepExecutionLogs(logRetentionDays: LogRetentionDays): void {
+  #expireExecutionLogs(): void {
     const { restApiId, deploymentStage } = this.restApi;
     const logGroupName = `API-Gateway-Execution-Logs_${restApiId}/${VERSION_SEGMENT}`;
-    deploymentStage.node.addDependency(new ServiceLogs(this, 'ExecutionLogs', { logRetentionDays, logGroupName }));
+    deploymentStage.node.addDependency(new LogGroup(this, 'ExecutionLogs', { logGroupName }));
   }
 
   /** X-Ray's default rule also samples the first request of each second: with little traffic, most of them. */
@@ -151,11 +149,12 @@ export class InventoryApi extends Construct {
     for (const id of operationIds) {
       const { method, path } = operations[id];
       const proxy = integration(byName[id], isStreaming(id) ? listSeconds : undefined);
-      for (const each of methodsFor(method)) this.#addMethod(path, each, proxy);
+      for (const each of methodsFor(method)) this.restApi.root.resourceForPath(path).addMethod(each, proxy);
       paths.add(path);
     }
     const toFallback = integration(byName.fallback);
-    for (const path of ['/', ...paths, `/${ANY_PATH}`]) this.#addMethod(path, 'ANY', toFallback);
+    for (const path of ['/', ...paths, `/${ANY_PATH}`])
+      this.restApi.root.resourceForPath(path).addMethod('ANY', toFallback);
     for (const path of paths) this.#addPreflight(path);
   }
 
@@ -179,37 +178,11 @@ export class InventoryApi extends Construct {
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
       integrationResponses: [{ statusCode: '204', responseParameters: literals }],
     });
-    const method = this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
+    this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
       authorizationType: AuthorizationType.NONE,
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
-    const reason = 'Preflights have no key; every client gets the same response.';
-    acknowledge(method, 'APIG4', reason);
-    acknowledge(method, 'COG4', reason);
-  }
-
-  #addMethod(path: string, httpMethod: string, target: LambdaIntegration): void {
-    const method = this.restApi.root.resourceForPath(path).addMethod(httpMethod, target);
-    acknowledge(method, 'COG4', 'Clients are programs with API keys, which our own authorizer checks.');
-  }
-
-  #acknowledgeFindings(gatewayLogs: boolean): void {
-    acknowledge(
-      this.restApi,
-      'APIG2',
-      'The functions validate: a gateway validator cannot name the invalid field in the Error body.',
-    );
-    if (!gatewayLogs) {
-      const reason = "A developer's stage: it must not change the role that the other APIs of the region log with.";
-      for (const rule of ['APIG1', 'APIG6']) acknowledge(this.restApi.deploymentStage, rule, reason);
-      return;
-    }
-    acknowledge(
-      this.restApi.node.findChild('CloudWatchRole'),
-      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      "AWS's managed policy for the single purpose of this role: API Gateway writing to CloudWatch Logs.",
-    );
   }
 }
 

@@ -1,10 +1,11 @@
-import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
+import { Annotations, Aspects, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct, IConstruct } from 'constructs';
 import { missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
 import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';
-import { acknowledgeNoFirewall, Firewall } from './firewall.ts';
+import { Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
@@ -34,6 +35,7 @@ export class InventoryStack extends Stack {
       // Cost allocation tags, once activated in the billing console. CloudFormation adds them to all resources.
       tags: { service: 'pet-store-inventory', stage: name },
     });
+    Aspects.of(this).add({ visit: (node) => expire(node, settings) });
     const warning = missingAlarmTargets(settings);
     if (warning) Annotations.of(this).addWarningV2('pet-store:alarmTargets', warning);
 
@@ -50,15 +52,14 @@ export class InventoryStack extends Stack {
     if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
-    if (!firewall) acknowledgeNoFirewall(stage);
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
-    const keySync = new KeySync(this, 'KeySync', { ...settings, restApi, tables });
+    const keySync = new KeySync(this, 'KeySync', { restApi, tables });
     const { stock } = tables;
-    const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', { ...settings, stock }) : undefined;
+    const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', { stock }) : undefined;
 
     // None for a rollback, which may fix the cause of a failed check.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
-    if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', { ...settings, functions: checked });
+    if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', checked);
     const monitored = { api, functions, keySync, stockEvents, tables, firewall };
     const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
@@ -83,4 +84,11 @@ export class InventoryStack extends Stack {
       });
     }
   }
+}
+
+/** Log groups have the stage's retention, and are deleted with the stack. */
+function expire(node: IConstruct, { logRetentionDays }: StageSettings): void {
+  if (!(node instanceof CfnLogGroup)) return;
+  node.retentionInDays = logRetentionDays;
+  node.applyRemovalPolicy(RemovalPolicy.DESTROY);
 }

@@ -6,15 +6,12 @@ import { Grant, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 
 export interface KeySyncProps {
   readonly restApi: RestApi;
   readonly tables: Tables;
-  readonly logRetentionDays: LogRetentionDays;
 }
 
 /** A store with 10,000 keys on 300 usage plans requires about 330 calls, at 4 per second. */
@@ -42,7 +39,7 @@ const CHANGES = [
 export class KeySync extends Construct {
   readonly sync: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { restApi, tables, logRetentionDays }: KeySyncProps) {
+  constructor(scope: Construct, id: string, { restApi, tables }: KeySyncProps) {
     super(scope, id);
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {
@@ -51,7 +48,6 @@ export class KeySync extends Construct {
       timeout: TIMEOUT,
       // It mostly waits for API Gateway.
       memorySize: 512,
-      logRetentionDays,
       environment: {
         KEYS_TABLE: tables.nameOf('keys'),
         HISTORY_TABLE: tables.nameOf('history'),
@@ -88,15 +84,13 @@ export class KeySync extends Construct {
   }
 
   #queue(): Queue {
-    const queue = new Queue(this, 'Queue', {
+    return new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // At least six times the function's timeout plus the window, as Lambda recommends.
       visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
       retentionPeriod: Duration.hours(1),
     });
-    acknowledge(queue, 'SQS3', 'Every sync checks all keys, so the next one compensates for a failed one.');
-    return queue;
   }
 
   /** Permissions for its changes: keys, their tags and their plans. */
@@ -105,17 +99,6 @@ export class KeySync extends Construct {
     for (const [action, ...paths] of GATEWAY_PERMISSIONS) {
       const resources = paths.map((path) => `arn:${partition}:apigateway:${region}::${path}`);
       sync.addToRolePolicy(new PolicyStatement({ actions: [`apigateway:${action}`], resources }));
-    }
-    if (!sync.role) throw new Error('The function has no role');
-    const wildcards = new Set(
-      GATEWAY_PERMISSIONS.flatMap(([, ...paths]) => paths.filter((path) => path.includes('*'))),
-    );
-    for (const path of wildcards) {
-      acknowledge(
-        sync.role.node.findChild('DefaultPolicy'),
-        `IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::${path}]`,
-        'Admins create keys and usage plans at any time, so their ids cannot be named here.',
-      );
     }
   }
 }

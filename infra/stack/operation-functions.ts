@@ -48,10 +48,7 @@ const functionNames = Object.keys(definitions) as FunctionName[];
  */
 export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
-export interface OperationFunctionsProps extends Pick<
-  StageSettings,
-  'petDeprecation' | 'logRetentionDays' | 'lists' | 'batchConcurrency'
-> {
+export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'lists' | 'batchConcurrency'> {
   readonly tables: Tables;
   /** Origin of the reference page. */
   readonly pageOrigin: string | undefined;
@@ -89,7 +86,7 @@ export class OperationFunctions extends Construct {
 
   #add(name: FunctionName, props: OperationFunctionsProps): ServiceFunction {
     const { timeoutSeconds = 15, calls } = definitions[name];
-    const { tables, logRetentionDays, lists, batchConcurrency } = props;
+    const { tables, lists, batchConcurrency } = props;
     const streams = timeoutSeconds === 'streaming';
     const reservedConcurrency = name === 'updateInventories' ? batchConcurrency : undefined;
     const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
@@ -97,7 +94,6 @@ export class OperationFunctions extends Construct {
       description: described[name].purpose,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
       reservedConcurrentExecutions: streams ? lists.concurrency : reservedConcurrency,
-      logRetentionDays,
       environment: this.#environmentOf(name, props),
     });
     for (const table of tableNames) {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Aws, CfnElement, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   CachePolicy,
@@ -16,6 +16,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
@@ -23,9 +24,7 @@ import { Construct, type IDependable } from 'constructs';
 import { policyHeader } from '../reference/content-security-policy.ts';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
-import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import { addRecords } from './domains.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 /** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);
@@ -67,7 +66,6 @@ export class ReferencePage extends Construct {
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    acknowledgeFindings(this.distribution, pageDomain !== undefined);
     if (pageDomain) {
       const target = new CfnOutput(this, 'DomainTarget', { value: this.distribution.distributionDomainName });
       target.overrideLogicalId('PageDomainTarget');
@@ -87,9 +85,9 @@ export class ReferencePage extends Construct {
    * @returns the last upload
    */
   upload(serverUrl: string): IDependable {
-    const { name, logRetentionDays } = this.#settings;
+    const { name } = this.#settings;
     const files: Files = [...pageFiles({ serverUrl, environment: name })];
-    const logGroup = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    const logGroup = new LogGroup(this, 'Logs');
     const role = this.#uploaderRole(logGroup);
     const everyUpload = {
       destinationBucket: asInterface(this.#bucket),
@@ -114,14 +112,11 @@ export class ReferencePage extends Construct {
     });
     // Last, so no page links to a missing file.
     pages.node.addDependency(assets);
-    for (const construct of Stack.of(this).node.children) {
-      if (construct.node.id.startsWith('Custom::CDKBucketDeployment')) acknowledgeCdkFunction(construct);
-    }
     return pages;
   }
 
   /** The permissions of `aws s3 sync`, from any archive of the CDK: their names change with every release. */
-  #uploaderRole(logs: ServiceLogs): Role {
+  #uploaderRole(logs: LogGroup): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
     const archives = `arn:${Aws.PARTITION}:s3:::cdk-${this.#settings.qualifier}-assets-${Aws.ACCOUNT_ID}-${Aws.REGION}/*.zip`;
@@ -132,14 +127,6 @@ export class ReferencePage extends Construct {
     };
     for (const [action, resource] of Object.entries(grants))
       role.addToPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
-    const reason = 'Names of files and archives change with every release. The bucket has no other files.';
-    const bucket = this.#bucket.node.defaultChild;
-    const wildcards = [
-      `<${CfnElement.isCfnElement(bucket) ? Stack.of(this).getLogicalId(bucket) : ''}.Arn>/*`,
-      `arn:<AWS::Partition>:s3:::cdk-${this.#settings.qualifier}-assets-<AWS::AccountId>-<AWS::Region>/*.zip`,
-    ];
-    for (const wildcard of wildcards)
-      acknowledge(role.node.findChild('DefaultPolicy'), `IAM5[Resource::${wildcard}]`, reason);
     return role;
   }
 
@@ -163,7 +150,7 @@ export class ReferencePage extends Construct {
   }
 
   #privateBucket(): Bucket {
-    const bucket = new Bucket(this, 'Bucket', {
+    return new Bucket(this, 'Bucket', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
@@ -172,8 +159,6 @@ export class ReferencePage extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
       autoDeleteObjects: true,
     });
-    acknowledge(bucket, 'S1', 'Only CloudFront reads it, and its content is public.');
-    return bucket;
   }
 }
 
@@ -191,16 +176,4 @@ function directoryOf(files: Files): ISource {
     writeFileSync(join(directory, path), file.read());
   }
   return Source.asset(directory);
-}
-
-function acknowledgeFindings(distribution: Distribution, hasOwnDomain: boolean): void {
-  const reasons = {
-    CFR1: 'The reference is for API users in all countries.',
-    CFR2: 'Static files without input: a firewall would have nothing to inspect.',
-    CFR3: 'Public files without secrets; the API logs the relevant requests.',
-    ...(!hasOwnDomain && {
-      CFR4: "With CloudFront's default certificate, CloudFront chooses the min TLS version; a custom domain allows to set it.",
-    }),
-  };
-  for (const [rule, reason] of Object.entries(reasons)) acknowledge(distribution, rule, reason);
 }

@@ -3,14 +3,12 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct, type IConstruct } from 'constructs';
-import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge, acknowledgeCdkFunction } from './acknowledge.ts';
 import { share } from './monitoring/alarm-table.ts';
 import type { MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
@@ -89,18 +87,8 @@ export class CanaryRollout extends Construct {
     for (const [action, resources] of Object.entries(grants)) {
       role.addToPolicy(new PolicyStatement({ actions: [action], resources }));
     }
-    const policy = role.node.findChild('DefaultPolicy');
-    const versions = "One function's versions: CodeDeploy reads their provisioned concurrency. Read-only.";
-    acknowledgeVersions(policy, functions, versions);
-    const reason = 'CodeDeploy reads alarms by a list of names; CloudWatch authorizes that for all or none. Read-only.';
-    acknowledge(policy, 'IAM5[Resource::*]', reason);
     return role;
   }
-}
-
-export interface VersionCheckProps {
-  readonly functions: readonly ServiceFunction[];
-  readonly logRetentionDays: LogRetentionDays;
 }
 
 /**
@@ -109,7 +97,7 @@ export interface VersionCheckProps {
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
 export class VersionCheck extends Construct {
-  constructor(scope: Construct, id: string, { functions, logRetentionDays }: VersionCheckProps) {
+  constructor(scope: Construct, id: string, functions: readonly ServiceFunction[]) {
     super(scope, id);
     let before: IConstruct | undefined;
     for (const handler of functions) {
@@ -119,18 +107,11 @@ export class VersionCheck extends Construct {
       if (before) trigger.node.addDependency(before);
       before = trigger;
     }
-    const logs = new ServiceLogs(this, 'Logs', { logRetentionDays });
+    const logs = new LogGroup(this, 'Logs');
     // The CDK's function that invokes the versions.
     const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
     const invoker = provider.node.findChild('Handler');
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
-    acknowledgeCdkFunction(provider);
-    acknowledge(
-      provider,
-      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
-      "The CDK attaches AWS's managed policy for logging to its own function.",
-    );
-    acknowledgeVersions(provider, functions, "One function's versions: the CDK invokes the new one of a release.");
     // No version receives traffic before all have passed.
     for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
   }
@@ -147,11 +128,4 @@ function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFu
   // The CDK ends a version's logical id with an MD5 of the function, in 32 digits, when the app is synthesized.
   const md5 = (): string => String(stack.resolve(version.logicalId)).slice(-32);
   check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${md5()}` }));
-}
-
-function acknowledgeVersions(construct: IConstruct, functions: readonly ServiceFunction[], reason: string): void {
-  for (const { node, stack } of functions) {
-    const id = CfnElement.isCfnElement(node.defaultChild) ? stack.getLogicalId(node.defaultChild) : '';
-    acknowledge(construct, `IAM5[Resource::<${id}.Arn>:*]`, reason);
-  }
 }

@@ -13,12 +13,10 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
-import type { LogRetentionDays } from '../stages.ts';
-import { acknowledgeTracing } from './acknowledge.ts';
 import { bundleOf } from './bundle.ts';
-import { ServiceLogs } from './service-logs.ts';
 
 /** The alias for all invocations of a function. A release moves it to a new version. */
 const LIVE = 'live';
@@ -31,7 +29,6 @@ export interface ServiceFunctionProps {
   readonly entry: string;
   readonly description: string;
   readonly timeout: Duration;
-  readonly logRetentionDays: LogRetentionDays;
   readonly environment?: Record<string, string>;
   /** Reserved concurrency; by default the unreserved concurrency of the account. */
   readonly reservedConcurrentExecutions?: number | undefined;
@@ -50,11 +47,11 @@ export class ServiceFunction extends LambdaFunction {
   readonly live: IFunction;
   /** The same alias, for CodeDeploy, which moves it to another version. */
   readonly alias: Alias;
-  readonly logs: ServiceLogs;
+  readonly logs: LogGroup;
 
   constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
-    const { entry, logRetentionDays, environment, reservedConcurrentExecutions, ...props } = serviceProps;
-    const logs = new ServiceLogs(scope, `${id}Logs`, { logRetentionDays });
+    const { entry, environment, reservedConcurrentExecutions, ...props } = serviceProps;
+    const logs = new LogGroup(scope, `${id}Logs`);
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logs.grantWrite(role);
     nameAfterGrants(role.node.findChild('DefaultPolicy'));
@@ -88,7 +85,6 @@ export class ServiceFunction extends LambdaFunction {
     this.alias = this.addAlias(LIVE);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     this.live = this.alias as IFunction;
-    acknowledgeTracing(role);
   }
 }
 

@@ -5,14 +5,11 @@ import { Grant } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, StartingPosition, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { LogRetentionDays } from '../stages.ts';
-import { acknowledge } from './acknowledge.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface StockEventsProps {
   /** With a stream of old and new images. */
   readonly stock: Table;
-  readonly logRetentionDays: LogRetentionDays;
 }
 
 /**
@@ -26,7 +23,7 @@ export class StockEvents extends Construct {
   /** The unpublished changes. */
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { stock, logRetentionDays }: StockEventsProps) {
+  constructor(scope: Construct, id: string, { stock }: StockEventsProps) {
     super(scope, id);
     const bus = new EventBus(this, 'Bus', { eventBusName: Stack.of(this).stackName, description: 'Changes of stock' });
     this.queue = new Queue(this, 'Unpublished', {
@@ -34,7 +31,6 @@ export class StockEvents extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    acknowledge(this.queue, 'SQS3', 'It holds failed changes for an admin; no function reads it.');
     const grantee = new ServiceFunction(this, 'Function', {
       entry: 'publish-stock-changes',
       description: 'Publishes changes of stock as events',
@@ -43,7 +39,6 @@ export class StockEvents extends Construct {
       memorySize: 512,
       // X-Ray would trace one batch per second, which costs more than the events with steady traffic.
       tracing: Tracing.PASS_THROUGH,
-      logRetentionDays,
       environment: { EVENT_BUS: bus.eventBusName, UNPUBLISHED_QUEUE_URL: this.queue.queueUrl },
     });
     this.publisher = grantee;

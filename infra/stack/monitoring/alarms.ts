@@ -5,7 +5,6 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { AlarmRecipients, StageSettings } from '../../stages.ts';
-import { acknowledge } from '../acknowledge.ts';
 import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
@@ -76,7 +75,6 @@ export class Alarms extends Construct {
       ArnLike: { 'aws:SourceArn': stack.formatArn({ ...alarms, arnFormat: ArnFormat.COLON_RESOURCE_NAME }) },
     };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
-    acknowledge(topic, 'SNS2', 'Alarms contain no secrets, and are sent as unencrypted e-mail.');
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }
