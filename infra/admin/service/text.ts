@@ -8,6 +8,12 @@ const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** Visible text of limited length. */
+export function truncated(text: string, maxLength: number): string {
+  const safe = visible(text);
+  return safe.length > maxLength ? `${safe.slice(0, maxLength)}…` : safe;
+}
+
 /** Like {@link visible}, but keeps line breaks. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
