@@ -51,38 +51,30 @@ async function outcomeOf(child: Child): Promise<Outcome> {
 let lastCommand: Promise<unknown> = Promise.resolve();
 let commands = 0;
 
-/** The end of a command that runs in this process. */
-class Exit extends Error {
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super(`The command has ended with ${exitCode}`);
-    this.exitCode = exitCode;
-  }
-}
-
 /** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of the servers in it. */
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
   const { argv, stdout, stderr } = process;
   const [output, failure] = [capture(stdout), capture(stderr)];
+  let ended: Outcome | undefined;
+  const outcome = (exitCode: number): Outcome => ({ exitCode, stdout: output.text(), stderr: failure.text() });
   const exit = jest.spyOn(process, 'exit').mockImplementation((code) => {
-    throw new Exit(Number(code));
+    // What follows the first call would not run.
+    ended ??= outcome(Number(code));
+    throw new Error('The command has ended');
   });
   process.argv = [process.execPath, 'infra/admin/main.ts', ...words];
-  let exitCode = 0;
   try {
     // A module runs once; with another query it is another module.
     await import(`../../infra/admin/main.ts?command=${(commands += 1)}`);
   } catch (error) {
-    if (!(error instanceof Exit)) throw error;
-    ({ exitCode } = error);
+    if (!ended) throw error;
   } finally {
     process.argv = argv;
     exit.mockRestore();
     for (const { end } of [output, failure]) end();
   }
-  return { exitCode, stdout: output.text(), stderr: failure.text() };
+  return ended ?? outcome(0);
 }
 
 /** Takes what is written to a stream, which is no terminal meanwhile. */

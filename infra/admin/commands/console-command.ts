@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { serveConsole } from '../console/console-app.ts';
 import { wholeNumberUpTo } from '../keys/inputs.ts';
-import { targetOption } from '../service/target-options.ts';
+import { targetOption } from '../service/text.ts';
 import { findTarget } from '../service/target.ts';
 import { targetOptionsOf } from './options.ts';
 import { progressListener } from './output.ts';

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
-import { DEFAULT_URL, targetOption, type TargetOptions } from '../service/target-options.ts';
 import { findTarget, type Target } from '../service/target.ts';
-import { visible } from '../service/text.ts';
+import { DEFAULT_URL, targetOption, type TargetOptions, visible } from '../service/text.ts';
 import { progressListener } from './output.ts';
 
 /** The result of a command. */
@@ -37,7 +36,8 @@ export function onService<Options = object>(
   return command.option('--json', 'print JSON (use with npm run --silent)', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
-    const find = (): Promise<Target> => findTarget(target, progressListener(targetOption(target)));
+    let found: Promise<Target> | undefined;
+    const find = () => (found ??= findTarget(target, progressListener(targetOption(target))));
     const { value, text, after } = await work(find, options, command.args[0] ?? '');
     await print(options.json ? visible(JSON.stringify(value)) : text);
     const more = await after?.();

@@ -51,8 +51,8 @@ export async function importFile<Entry>(
 ): Promise<Outcome> {
   const source = { name: file, open: () => createReadStream(fromUserDirectory(file)) };
   const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
-  const { counts, largest, write } = preview;
-  const lines = [countsText(counts), ...(largest.length > 0 ? ['Largest changes:', ...largest] : [])];
+  const { counts, largest, largestTitle, write } = preview;
+  const lines = [countsText(counts), ...(largest.length > 0 ? [`${largestTitle}:`, ...largest] : [])];
   const planned = { file, ...counts, largest };
   if (dryRun) return { value: planned, text: lines.join('\n') };
   const { stage, place } = await find();

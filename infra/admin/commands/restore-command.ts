@@ -2,6 +2,7 @@ import { Argument, Command } from 'commander';
 import { tableNames } from '../../stages.ts';
 import { AdminError } from '../service/failures.ts';
 import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
+import { formatNumber } from '../service/text.ts';
 import { confirm } from './confirm.ts';
 import { onService, outcome } from './options.ts';
 import { withProgress } from './output.ts';
@@ -22,19 +23,32 @@ export function restoreCommand(): Command {
     if (exact && ['keys', 'requests', 'history'].includes(table))
       throw new AdminError(`--exact is not supported for ${table}.`);
     const target = await find();
-    const effect = exact ? 'Changes since the copy are lost.' : 'Existing items stay unchanged.';
-    const keys = table === 'keys' && !open ? ' Keys are restored suspended.' : '';
-    if (!dryRun && !yes) await confirm(`Restore ${table} of ${target.place} from ${from}? ${effect}${keys}`);
-    const done = await withProgress('Comparing', (show) => restoreTable(target, table, options, show));
+    const run = (isDry: boolean) =>
+      withProgress(isDry ? 'Comparing' : 'Writing', (show) =>
+        restoreTable(target, table, { ...options, dryRun: isDry }, show),
+      );
+    if (!dryRun && !yes) {
+      const effect = exact ? 'Changes since the copy are lost.' : 'Existing items stay unchanged.';
+      const keys = table === 'keys' && !open ? ' Keys are restored suspended.' : '';
+      const counts = countsText(await run(true));
+      await confirm(`Restore ${table} of ${target.place} from ${from}: ${counts}? ${effect}${keys}`);
+    }
+    const done = await run(dryRun);
     if (done.changedMeanwhile.length > 0) process.exitCode = 1;
-    return outcome(done, ({ added, changed, deleted, changedMeanwhile, lost }) =>
+    return outcome(done, ({ changedMeanwhile, lost, ...counts }) =>
       [
-        `${dryRun ? 'To do' : 'Done'}: ${added} added, ${changed} changed, ${deleted} deleted.`,
+        `${dryRun ? 'To do' : 'Done'}: ${countsText(counts)}.`,
         ...changedMeanwhile.map(
           (id) => `${id} was changed during the command and is not written: run the command again.`,
         ),
-        ...lost.map((id) => `${id} was created in the AWS console and cannot be restored: create another key.`),
+        ...lost.map(
+          (key) =>
+            `${key} was created in the AWS console, and is not restored. If API Gateway still has it, the next sync adds it as it is there: active, unless it is disabled there. Otherwise create another key.`,
+        ),
       ].join('\n'),
     );
   });
 }
+
+const countsText = ({ added, changed, deleted }: Readonly<Record<'added' | 'changed' | 'deleted', number>>): string =>
+  `${formatNumber(added)} added, ${formatNumber(changed)} changed, ${formatNumber(deleted)} deleted`;

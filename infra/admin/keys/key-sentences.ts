@@ -47,6 +47,6 @@ export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
 export function foundTokenText({ key, token }: FoundToken): string {
   const owner = `It belongs to ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;
   if (!token) return `${owner}, but it is no longer valid, or was never issued.`;
-  const refused = key.state === 'active' ? '' : ' Its requests are rejected while the key is ${key.state}.';
+  const refused = key.state === 'active' ? '' : ` Its requests are rejected while the key is ${stateText(key)}.`;
   return `${owner}. Its token ${token.name} is valid (${tokenText(token)}).${refused}`;
 }

@@ -1,10 +1,13 @@
+import { renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { stringify } from 'csv-stringify/sync';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { counted, visible } from '../service/text.ts';
 import { type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** Quotes cells with a semicolon or outer spaces, which the import would split or trim. */
 const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
@@ -60,5 +63,32 @@ export async function* recordsText<Entry>(
     written += page.length;
     show();
     yield rows(page);
+  }
+}
+
+/**
+ * Writes a file that is created or replaced only when it is complete.
+ *
+ * @param soFar describes the progress
+ * @throws AdminError if the file cannot be written, or the text cannot be read
+ */
+async function writeWhole(file: string, text: AsyncIterable<string>, soFar: () => string): Promise<void> {
+  const part = `${file}.part`;
+  const removePart = (): void => rmSync(part, { force: true });
+  process.once('exit', removePart);
+  try {
+    const output = await open(part, 'w').catch((error: unknown) => {
+      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+    });
+    try {
+      await pipeline(text, output.createWriteStream({ flush: true }));
+      renameSync(part, file);
+    } catch (error) {
+      const stopped = `The export stopped after ${soFar()}: ${reasonOf(error)}`;
+      throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
+    }
+  } finally {
+    removePart();
+    process.off('exit', removePart);
   }
 }

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
 import { int64AttributeSchema } from '../../../shared/item-attributes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import { inBatches, type Item } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { counted, formatNumber, visible } from '../service/text.ts';
+import { counted, formatNumber, truncated, visible } from '../service/text.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
@@ -24,6 +26,8 @@ export interface ImportPreview {
   readonly counts: { readonly added: number; readonly changed: number; readonly same: number };
   /** Descriptions of the largest changes, largest first, safe to print. */
   readonly largest: readonly string[];
+  /** Heading of these: says how many of all changes they are. */
+  readonly largestTitle: string;
   /** Writes the records that have not changed since the preview. @throws AdminError with the progress */
   readonly write: (onProgress?: OnProgress) => Promise<ImportResult>;
 }
@@ -50,7 +54,7 @@ interface Pending {
 }
 
 /**
- * Compares a file of records with the store. The differences are kept in memory.
+ * Compares a file of records, which is kept in memory, with the store.
  *
  * @param target looked up only after the file is validated
  * @throws AdminError with the errors of the file
@@ -61,12 +65,12 @@ export async function previewImport<Entry>(
   target: () => Promise<Target>,
   onProgress: OnProgress = () => undefined,
 ): Promise<ImportPreview> {
-  const total = await checkedCount(source, kind);
+  const all = await checkedEntries(source, kind);
   const store = await target();
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
   let largest: Difference[] = [];
-  for await (const entries of inBatches(entriesOf(source, kind), READ_SIZE)) {
+  for await (const entries of inBatches(all, READ_SIZE)) {
     const items = await storedItems(store, kind, entries);
     for (const entry of entries) {
       const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
@@ -80,10 +84,11 @@ export async function previewImport<Entry>(
         largest.push(differenceOf(`${kind.idField} ${id}`, stored.success ? stored.output : undefined, entry));
     }
     largest = largest.toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
-    onProgress(counts.added + counts.changed + counts.same, total);
+    onProgress(counts.added + counts.changed + counts.same, all.length);
   }
   const write: ImportPreview['write'] = (onWritten) => writePending(source, kind, store, pending, onWritten);
-  return { counts, largest: largest.map(({ text }) => text), write };
+  const shown = largest.length < counts.changed ? ` (${largest.length} of ${formatNumber(counts.changed)})` : '';
+  return { counts, largest: largest.map(({ text }) => text), largestTitle: `Largest changes${shown}`, write };
 }
 
 async function writePending<Entry>(
@@ -109,6 +114,8 @@ async function writePending<Entry>(
         `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes the rest.`,
     );
   }
+  if (pending.length === 0)
+    return { ...done, changedMeanwhile, message: `Nothing to import: ${store.place} has all these ${kind.names[1]}.` };
   const written = counted(done.added + done.changed, ...kind.names);
   const effects = `${formatNumber(done.added)} new, ${formatNumber(done.changed)} changed`;
   return {
@@ -137,50 +144,35 @@ function differenceOf(record: string, stored: unknown, entry: unknown): Differen
   if (stored === undefined) return { size: Infinity, text: `${record}: the stored record cannot be read` };
   const [before, after]: Record<string, unknown>[] = [Object(stored), Object(entry)];
   const fields = Object.keys({ ...before, ...after }).map((name) => ({ name, was: before?.[name], is: after?.[name] }));
-  const changed = fields.filter(({ was, is }) => valueText(was) !== valueText(is));
+  const changed = fields.filter(({ was, is }) => !isDeepStrictEqual(was, is));
   const sizes = changed.map(({ was, is }) => (typeof is === 'number' ? Math.abs(is - Number(was ?? 0)) : 0));
-  const texts = changed.map(({ name, was, is }) => `${name} ${short(valueText(was))} → ${short(valueText(is))}`);
+  const texts = changed.map(({ name, was, is }) => `${name} ${valueText(was)} → ${valueText(is)}`);
   return { size: sizes.reduce((sum, size) => sum + size, 0), text: `${record}: ${texts.join(', ')}` };
 }
 
 function valueText(value: unknown): string {
   if (value === undefined) return 'none';
-  return typeof value === 'string' ? value : recordToJson(value);
+  return truncated(typeof value === 'string' ? value : recordToJson(value), MAX_VALUE_LENGTH);
 }
 
-function short(text: string): string {
-  const safe = visible(text);
-  return safe.length > MAX_VALUE_LENGTH ? `${safe.slice(0, MAX_VALUE_LENGTH)}…` : safe;
-}
-
-/** Validates the whole file before any write. @returns the number of rows @throws AdminError with the errors */
-async function checkedCount<Entry>(source: Source, kind: RecordKind<Entry>): Promise<number> {
-  /** Keyed by number: a substring would keep its whole line in memory. */
-  const lines = new Map<bigint, number>();
+/** Reads and validates the whole file before any write. @throws AdminError with its errors */
+async function checkedEntries<Entry>(source: Source, kind: RecordKind<Entry>): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const lines = new Map<Int64, number>();
   const faults: string[] = [];
-  const add = (line: number, fault: string): void => void faults.push(`${source.name}:${line}: ${fault}`);
   for await (const row of readRecords(source, kind)) {
-    if ('fault' in row) add(row.line, row.fault);
-    else {
-      const id = BigInt(kind.idOf(row.entry));
-      const earlier = lines.get(id);
-      if (earlier === undefined) lines.set(id, row.line);
-      else add(row.line, `${kind.idField} ${id} is also on line ${earlier}`);
-    }
+    const id = 'entry' in row ? kind.idOf(row.entry) : undefined;
+    const earlier = id && lines.get(id);
+    if ('fault' in row) faults.push(`${source.name}:${row.line}: ${row.fault}`);
+    else if (earlier !== undefined)
+      faults.push(`${source.name}:${row.line}: ${kind.idField} ${id} is also on line ${earlier}`);
+    else entries.push(row.entry);
+    if (id !== undefined && earlier === undefined) lines.set(id, row.line);
     if (faults.length < MAX_FAULTS) continue;
     throw new AdminError(...faults, `Stopped after ${MAX_FAULTS} invalid rows. Nothing was written.`);
   }
-  if (faults.length > 0) {
-    const rows = faults.length === 1 ? '1 row is invalid' : `${faults.length} rows are invalid`;
-    throw new AdminError(...faults, `${rows}. Nothing was written.`);
-  }
-  if (lines.size === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
-  return lines.size;
-}
-
-async function* entriesOf<Entry>(source: Source, kind: RecordKind<Entry>): AsyncGenerator<Entry> {
-  for await (const row of readRecords(source, kind)) {
-    if ('fault' in row) throw new AdminError(`${source.name} was changed while it was read (line ${row.line})`);
-    yield row.entry;
-  }
+  const rows = faults.length === 1 ? '1 row is invalid' : `${faults.length} rows are invalid`;
+  if (faults.length > 0) throw new AdminError(...faults, `${rows}. Nothing was written.`);
+  if (entries.length === 0) throw new AdminError(`${source.name} has no rows. Nothing was written.`);
+  return entries;
 }

@@ -1,12 +1,12 @@
 import { pipeline, Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { CsvError, parse as parseCsv } from 'csv-parse';
+import { CsvError, type InfoRecord, type Options, parse } from 'csv-parse';
 import * as v from 'valibot';
 import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
 import { integerOrText } from '../../../shared/contract/int64.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
-import { visible } from '../service/text.ts';
-import { fieldNames, fieldsOf, type Format, formatOf, type RecordKind } from './record-kinds.ts';
+import { truncated, visible } from '../service/text.ts';
+import { fieldNames, fieldsOf, formatOf, type RecordKind } from './record-kinds.ts';
 
 /** A readable file; each open starts at its beginning. */
 export interface Source {
@@ -39,61 +39,109 @@ export async function* readRecords<Entry>(
   kind: RecordKind<Entry>,
 ): AsyncGenerator<{ readonly line: number; readonly entry: Entry } | Fault> {
   const format = formatOf(source.name, kind, 'import');
-  try {
-    for await (const row of readers[format](source, kind.schema.entries)) {
-      const { line } = row;
-      yield 'fault' in row ? { line, fault: oneLine(row.fault) } : { line, ...check(row.value, kind) };
-    }
-  } catch (error) {
-    if (error instanceof AdminError) throw error;
-    throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
-  }
-}
-
-/** An unparsed row, or why it cannot be read. */
-type Row = { readonly line: number; readonly value: unknown } | Fault;
-
-const readers: Readonly<Record<Format, (source: Source, fields: v.ObjectEntries) => AsyncGenerator<Row>>> = {
-  '.csv': csvRows,
-  '.jsonl': jsonlRows,
-};
-
-/** @param fields allowed columns; a cell is parsed by the type of its field */
-async function* csvRows({ name, open }: Source, fields: v.ObjectEntries): AsyncGenerator<Row> {
-  let names: string[] = [];
-  const checkColumns = (line: readonly string[]): string[] => {
-    names = [...line];
-    const isWanted = (field: string): boolean => line.includes(field) || fields[field]?.type !== 'optional';
-    if (isDeepStrictEqual(line.toSorted(), Object.keys(fields).filter(isWanted).toSorted())) return names;
-    const wanted = fieldNames(fields).join();
-    const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
-    throw new AdminError(`The first line of ${name} must be ${wanted}, not ${found}. Nothing was written.`);
-  };
-  const toRows = parseCsv({
-    bom: true,
-    columns: checkColumns,
-    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
-    delimiter: [',', ';'],
+  const { options, valueOf } = format === '.csv' ? csv(source.name, kind.schema.entries) : jsonl;
+  const parser = parse({
+    ...options,
     info: true,
     max_record_size: MAX_ROW_BYTES,
     relax_column_count: true,
     skip_empty_lines: true,
-    trim: true,
-    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
   });
   // The loop rethrows failures, and an early end closes the file.
-  const rows = pipeline(Readable.from(open(), { objectMode: false }), toRows, () => undefined);
+  const rows = pipeline(Readable.from(source.open(), { objectMode: false }), parser, () => undefined);
   try {
-    for await (const { record, info } of rows) {
-      const line: number = info.lines;
-      const cells = info.error?.record?.length;
-      if (cells === undefined) yield { line, value: record };
-      else
-        yield { line, fault: `has ${cells} cells, but the first line names ${names.length} columns: ${names.join()}` };
-    }
+    for await (const { record, info } of rows) yield { line: info.lines, ...rowOf(() => valueOf(record, info), kind) };
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    yield { line: Number(error.lines ?? 0), fault: error.message };
+    if (error instanceof AdminError) throw error;
+    if (!(error instanceof CsvError)) throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
+    yield { line: Number(error.lines ?? 0), fault: truncated(error.message, MAX_FAULT_LENGTH) };
+  }
+}
+
+/** A row is wrong: the message is its fault. */
+class RowError extends Error {}
+
+/** A record, or the fault of its row. */
+function rowOf<Entry>(read: () => unknown, kind: RecordKind<Entry>): { readonly entry: Entry } | { fault: string } {
+  try {
+    return { entry: check(read(), kind) };
+  } catch (error) {
+    if (error instanceof RowError) return { fault: truncated(error.message, MAX_FAULT_LENGTH) };
+    throw error;
+  }
+}
+
+/** How csv-parse reads a format, and the value of a row that it returns. */
+interface Reader {
+  readonly options: Options;
+  /** @throws RowError */
+  readonly valueOf: (record: unknown, info: InfoRecord) => unknown;
+}
+
+/** @param fields allowed columns; a cell is parsed by the type of its field */
+function csv(fileName: string, fields: v.ObjectEntries): Reader {
+  let names: readonly string[] = [];
+  const checkColumns = (line: readonly string[]): string[] => {
+    names = line;
+    const isWanted = (field: string): boolean => line.includes(field) || fields[field]?.type !== 'optional';
+    if (isDeepStrictEqual(line.toSorted(), Object.keys(fields).filter(isWanted).toSorted())) return [...line];
+    const wanted = fieldNames(fields).join();
+    const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
+    throw new AdminError(`The first line of ${fileName} must be ${wanted}, not ${found}. Nothing was written.`);
+  };
+  const options: Options = {
+    bom: true,
+    trim: true,
+    columns: checkColumns,
+    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
+    delimiter: [',', ';'],
+    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
+  };
+  return {
+    options,
+    valueOf(record, { error }) {
+      const cells: unknown = error?.record;
+      if (!Array.isArray(cells)) return record;
+      throw new RowError(
+        `has ${cells.length} cells, but the first line names ${names.length} columns: ${names.join()}`,
+      );
+    },
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** One JSON value per line. An int64 is returned as its digits, from a number or a string. */
+const jsonl: Reader = {
+  // JSON has no such character: a line is one cell. As bytes, since invalid UTF-8 must be refused.
+  options: {
+    delimiter: '\0',
+    quote: false,
+    record_delimiter: ['\r\n', '\n'],
+    encoding: null,
+    on_record: (cells) => (String(cells).trim() === '' ? undefined : cells),
+  },
+  valueOf(record) {
+    const text = textOf(record);
+    try {
+      const value = parseExactJson(text, true);
+      const duplicate = duplicateField(text);
+      if (!duplicate) return value;
+      throw new RowError(`${duplicate.field} is duplicated`);
+    } catch (error) {
+      throw error instanceof RowError ? error : new RowError(`is not valid JSON (${reasonOf(error)})`);
+    }
+  },
+};
+
+function textOf(cells: unknown): string {
+  try {
+    return v
+      .parse(v.array(v.instance(Buffer)), cells)
+      .map((cell) => utf8.decode(cell))
+      .join('\0');
+  } catch {
+    throw new RowError('is not UTF-8 text');
   }
 }
 
@@ -114,61 +162,17 @@ interface Field {
   readonly wrapped?: v.GenericSchema;
 }
 
-const LINE_FEED = 0x0a;
-
-/** One JSON value per line. */
-async function* jsonlRows({ open }: Source): AsyncGenerator<Row> {
-  let line = 0;
-  let rest: Uint8Array = new Uint8Array();
-  for await (const chunk of open()) {
-    const bytes: Buffer = Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
-      yield* jsonRow((line += 1), bytes.subarray(start, end));
-      start = end + 1;
-    }
-    rest = bytes.subarray(start);
-    if (rest.length > MAX_ROW_BYTES) break;
-  }
-  yield* jsonRow(line + 1, rest);
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** The row of a line; none for an empty line. An int64 is returned as its digits, from a number or a string. */
-function* jsonRow(line: number, bytes: Uint8Array): Generator<Row> {
-  if (bytes.length > MAX_ROW_BYTES) {
-    yield { line, fault: `is longer than ${MAX_ROW_BYTES} bytes: one record per line is expected` };
-    return;
-  }
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    yield { line, fault: 'is not UTF-8 text' };
-    return;
-  }
-  if (text.trim() === '') return;
-  try {
-    const value = parseExactJson(text, true);
-    const duplicate = duplicateField(text);
-    yield duplicate ? { line, fault: `${duplicate.field} is duplicated` } : { line, value };
-  } catch (error) {
-    yield { line, fault: `is not valid JSON (${reasonOf(error)})` };
-  }
-}
-
-/** A record, or its error. */
-type Checked<Entry> = { readonly entry: Entry } | { readonly fault: string };
-
-function check<Entry>(value: unknown, kind: RecordKind<Entry>): Checked<Entry> {
+/** @throws RowError */
+function check<Entry>(value: unknown, kind: RecordKind<Entry>): Entry {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { fault: `must be an object with ${fieldsOf(kind)}` };
+    throw new RowError(`must be an object with ${fieldsOf(kind)}`);
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
-  if (result.success) return { entry: result.output };
-  const faults = result.issues.slice(0, MAX_NAMED_FAULTS).map((issue) => oneLine(faultOf(issue, kind)));
+  if (result.success) return result.output;
+  const faults = result.issues
+    .slice(0, MAX_NAMED_FAULTS)
+    .map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
   const more = result.issues.length - faults.length;
-  return { fault: [...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; ') };
+  throw new RowError([...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
 function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
@@ -185,9 +189,3 @@ function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKi
 
 /** Whether a value is printed as in the file: an unsafe integer of a CSV file was rounded. */
 const isAsInFile = (value: unknown): boolean => typeof value !== 'number' || Number.isSafeInteger(value);
-
-/** Truncates an error, which may quote the file. */
-function oneLine(text: string): string {
-  const safe = visible(text);
-  return safe.length > MAX_FAULT_LENGTH ? `${safe.slice(0, MAX_FAULT_LENGTH)}…` : safe;
-}

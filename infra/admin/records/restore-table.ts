@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
+import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
+import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
+import { isIssued } from '../../../shared/keys/token.ts';
 import type { TableName } from '../../stages.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
-import { restoration, restoredKey } from '../keys/restored-key.ts';
 import type { Target } from '../service/target.ts';
 import type { OnProgress } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
@@ -49,12 +51,24 @@ export async function restoreTable(target: Target, table: TableName, options: Re
   const write = async ([before, after]: readonly [Item | undefined, Item | undefined]): Promise<void> => {
     const item = after && table === 'keys' ? restoredKey(after, open) : after;
     const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
-    if (after && !item) return void done.lost.push(id);
+    if (after && !item) return void done.lost.push(`${after['name']} (${after['keyId'] ?? id})`);
     const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
     if (isDone) done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
     else done.changedMeanwhile.push(id);
-    if (isDone && !dryRun && item && table === 'keys') await target.history.put(restoration(item));
+    if (!isDone || dryRun || !item || table !== 'keys') return;
+    const [recordId, revision] = [String(item['recordId']), Number(item['revision'])];
+    await target.history.put({ recordId, revision, at: revision, what: ['restored from a backup'] });
   };
   await Readable.from(changes()).forEach(write, { concurrency: CONCURRENT_WRITES });
   return done;
+}
+
+/** The item of a restored key, which a sync creates or adopts in API Gateway; undefined if its value is unknown. */
+function restoredKey(item: Item, isOpen: boolean): Item | undefined {
+  if (!isIssued(String(item['recordId']))) return undefined;
+  // Higher than every revision since the copy, which the history may have.
+  const now = Date.now();
+  const restored = { ...item, keyId: undefined, unappliedSince: UNREAD, revision: now, changedAt: now };
+  // The copy lacks later revocations and suspensions.
+  return isOpen ? restored : { ...restored, enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
 }

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import pThrottle from 'p-throttle';
 import type { Item } from '../../write-items.ts';
 
@@ -14,7 +16,7 @@ export const CONCURRENT_WRITES = 32;
  *
  * @param before as it was read; undefined if there was none
  * @param after undefined to delete it @param Key of an item to delete
- * @returns false if it was changed, and is not written
+ * @returns false if it was changed by others; true also if the SDK has repeated the write after a lost response
  */
 export async function writeIfUnchanged(
   client: DynamoDBDocumentClient,
@@ -23,15 +25,15 @@ export async function writeIfUnchanged(
   after: Item | undefined,
   Key: Item = {},
 ): Promise<boolean> {
-  const write = { TableName, ...isStill(before, after) };
+  const write = { TableName, ...isStill(before, after), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   await inTurn();
   try {
     if (after) await client.send(new PutCommand({ ...write, Item: after }));
     else await client.send(new DeleteCommand({ ...write, Key }));
     return true;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return isDeepStrictEqual(error.Item, after && marshall(after, { removeUndefinedValues: true }));
   }
 }
 

@@ -1,4 +1,6 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import { isUnreachable } from '../../../shared/dynamodb.ts';
 import { NotAppliedError } from '../../../shared/key-registry/apply.ts';
 import { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { messageOf } from '../../../shared/log.ts';
@@ -19,6 +21,29 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
   /** As in the SDK's errors of refused calls: nothing was applied, and a retry would fail too. */
   readonly $fault = 'client';
+}
+
+/** Sends the calls of the AWS SDK, and fails immediately if it cannot connect: the SDK would retry for minutes. */
+export class FailFastHandler extends NodeHttpHandler {
+  readonly #sentence: (reason: string) => string;
+
+  /** @param sentence for the admin if no connection is made */
+  constructor(sentence: (reason: string) => string) {
+    super({ connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true });
+    this.#sentence = sentence;
+  }
+
+  override async handle(...call: Parameters<NodeHttpHandler['handle']>): ReturnType<NodeHttpHandler['handle']> {
+    try {
+      return await super.handle(...call);
+    } catch (cause) {
+      const reason = reasonOf(cause);
+      // A response timeout is a TimeoutError too, but the call may have been executed.
+      if (!isUnreachable(cause) && !reason.includes('did not establish a connection')) throw cause;
+      // Without the cause, which would make the SDK retry the call.
+      throw new UnreachableError(this.#sentence(reason));
+    }
+  }
 }
 
 /** The message of any failure, in one line and without a full stop, to end a sentence. */
@@ -58,13 +83,12 @@ const remedies: readonly (readonly [name: RegExp, remedy: string])[] = [
 /**
  * Message of a failure that an admin can act on; undefined for a bug.
  *
- * @param retry the action that is safe to repeat, as an infinitive
- * @param effect of the retry
+ * @param retry the action that is safe to repeat, as an infinitive @param retryEffect the effect of that
  */
 export function failureText(
   error: unknown,
-  retryEffect: string,
-  effect = 'it completes the interrupted work',
+  retry: string,
+  retryEffect = 'it completes the interrupted work',
 ): string | undefined {
   const isSentence = [AdminError, UnreachableError, UnreadableRecordError, NotAppliedError, ServiceError].some(
     (kind) => error instanceof kind,
@@ -73,5 +97,5 @@ export function failureText(
   const reason = awsReason(error);
   if (reason === undefined) return undefined;
   const remedy = remedies.find(([name]) => error instanceof Error && name.test(error.name))?.[1];
-  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${retryEffect}: ${effect}.`;
+  return `${reason}. ${remedy === undefined ? '' : `${remedy} `}It is safe to ${retry}: ${retryEffect}.`;
 }

@@ -15,9 +15,9 @@ import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../../local-endpoint.ts';
 import { type AnyStageName, stackNameOf, type TableName } from '../../stages.ts';
-import { AdminError, reasonOf, UnreachableError } from './failures.ts';
-import { FailFastHandler } from './fail-fast-handler.ts';
-import { DEFAULT_URL, targetOption, type TargetOptions } from './target-options.ts';
+import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
+
+import { DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
 
 /** Receives the reports of an operation in progress. */
 export interface ProgressListener {

@@ -1,4 +1,5 @@
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
+import type { AnyStageName } from '../../stages.ts';
 
 /** Control characters, line and column separators, and bidirectional overrides. */
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
@@ -7,8 +8,30 @@ const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** Visible text of limited length. */
+export function truncated(text: string, maxLength: number): string {
+  const safe = visible(text);
+  return safe.length > maxLength ? `${safe.slice(0, maxLength)}…` : safe;
+}
+
 /** Like {@link visible}, but keeps line breaks. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
+
+/** Address of the service: at most one of the two. */
+export interface TargetOptions {
+  /** Address of a local server; {@link DEFAULT_URL} by default. */
+  readonly url?: string | undefined;
+  /** Stage on AWS. */
+  readonly stage?: AnyStageName | undefined;
+}
+
+export const DEFAULT_URL = 'http://localhost:3000';
+
+/** The option that selects the service, for commands in messages; empty for the default address. */
+export function targetOption({ url, stage }: TargetOptions): string {
+  if (stage !== undefined) return `--stage ${stage}`;
+  return url === undefined ? '' : `--url ${url}`;
+}
 
 /**
  * Adds the option that selects the service to the commands in a message. Messages are written for the default

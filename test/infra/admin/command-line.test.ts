@@ -7,8 +7,7 @@ import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admi
 import { table } from '../../../infra/admin/commands/output.ts';
 import { inputs, limitsOn } from '../../../infra/admin/keys/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
-import { targetOption } from '../../../infra/admin/service/target-options.ts';
-import { withTarget } from '../../../infra/admin/service/text.ts';
+import { targetOption, withTarget } from '../../../infra/admin/service/text.ts';
 import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';

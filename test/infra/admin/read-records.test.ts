@@ -106,6 +106,7 @@ describe('a JSON Lines file', () => {
     ['a missing field', '{"petId":1,"quantity":1}', 'status is missing'],
     ['an endless quantity', '{"petId":1,"quantity":1e999,"status":"sold"}', 'quantity must be an integer'],
     ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is duplicated'],
+    ['a zero character', '{"petId":1,"quantity":1,"status":"sold"}\0', 'is not valid JSON'],
     ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', 'from 0 to 2147483647, not 1.5'],
   ])('with %s names the line and the fault', async (_, line, text) => {
     const rows = await read(stockEntries, 'c.jsonl', `{"petId":5,"quantity":1,"status":"sold"}\n${line}\n`);
@@ -150,7 +151,7 @@ describe('a JSON Lines file', () => {
 
 test.each([
   ['h.csv', `petId,quantity,status\n"${'x\n'.repeat(MAX_ROW_BYTES)}`, 'Max Record Size'],
-  ['e.jsonl', `[${'{"petId":1},'.repeat(MAX_ROW_BYTES / 8)}`, 'one record per line'],
+  ['e.jsonl', `[${'{"petId":1},'.repeat(MAX_ROW_BYTES / 8)}`, 'Max Record Size'],
 ])('A file that is one endless row is given up: %s', async (name, content, text) => {
   expect(await read(stockEntries, name, content)).toMatchObject([{ fault: expect.stringContaining(text) }]);
 });
