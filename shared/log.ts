@@ -31,6 +31,8 @@ export interface CompletedRequest {
   readonly operation: OperationId | undefined;
   /** Undefined without a valid key. */
   readonly keyId?: string | undefined;
+  /** Label and last four characters of its token, such as `main/ly02`. */
+  readonly token?: string | undefined;
   readonly plan?: string | undefined;
   readonly status: number;
   /** The code of the Error body. */
@@ -99,13 +101,15 @@ const NONE = 'none';
  * @param coldStart whether it is the first request of its execution environment
  */
 export function requestLine(request: CompletedRequest, origin: LogOrigin, now: number, coldStart = false) {
-  const { requestId, operation = NONE, keyId = NONE, plan = NONE, code, refusal, complete = true, cause } = request;
+  const { requestId, operation = NONE, keyId = NONE, token, plan = NONE } = request;
+  const { code, refusal, complete = true, cause } = request;
   const fields = {
     level: 'INFO',
     message: 'Request',
     requestId,
     operation,
     keyId,
+    ...(token !== undefined && { token }),
     plan,
     status: String(request.status),
     ...(code !== undefined && { code }),

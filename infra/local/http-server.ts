@@ -78,7 +78,7 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
 }
 
 /** The details of a request for the terminal that only the API has. */
-type Shown = { -readonly [Name in 'requestId' | 'keyId']?: CompletedRequest[Name] };
+type Shown = { -readonly [Name in 'requestId' | 'keyId' | 'token']?: CompletedRequest[Name] };
 
 /** @returns whether the terminal shows it: calls of tools are hidden */
 async function route(
@@ -108,6 +108,7 @@ async function route(
     begin(request.id);
     const result = await restApi.respond(request);
     shown.keyId = result.keyId;
+    shown.token = result.token;
     await send(response, result);
   } else {
     await respondWithPage(path, restApi.stage, message, response);

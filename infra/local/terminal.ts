@@ -12,6 +12,8 @@ export interface CompletedRequest {
   readonly milliseconds: number;
   /** As API Gateway logs it. */
   readonly keyId?: string | undefined;
+  /** Label and last four characters of its token. */
+  readonly token?: string | undefined;
   /** Undefined outside the API. */
   readonly requestId?: string | undefined;
 }
@@ -61,12 +63,12 @@ export class Terminal {
     else this.#write(`${shown}\n`);
   }
 
-  request({ method, path, status, milliseconds, keyId = '-', requestId = '' }: CompletedRequest): void {
+  request({ method, path, status, milliseconds, keyId = '-', token = '', requestId = '' }: CompletedRequest): void {
     const time = styleText('dim', new Date().toTimeString().slice(0, 8));
     const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
     // Control characters would affect the terminal.
     const target = withoutTokens(path).replaceAll(/[^!-~]+/g, encodeURIComponent);
-    const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId}`;
+    const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId} ${token}`.trimEnd();
     this.#write(`${[line, ...(this.#errors.get(requestId) ?? [])].join('\n')}\n`);
     this.#errors.delete(requestId);
   }

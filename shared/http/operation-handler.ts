@@ -151,6 +151,7 @@ function requestLogger() {
       receivedAt,
       operation,
       keyId: authorizer.principalId === UNCOUNTED ? undefined : authorizer.principalId,
+      token: authorizer.token,
       plan: authorizer.plan,
       status: statusCode,
       code,

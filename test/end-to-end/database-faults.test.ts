@@ -89,7 +89,7 @@ describe('When DynamoDB', () => {
       .split('\n')
       .filter((line) => !line.startsWith('        at '));
     expect(lines).toEqual([
-      expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36}$/),
+      expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36} [\w-]+\/\w{4}$/),
       expect.stringMatching(/^ {4}The update may have been applied/),
       '    ServiceError: The service is temporarily unavailable.',
       '    [cause]: InternalServerError: a fault',

@@ -12,6 +12,7 @@ const requestLineSchema = v.strictObject({
   requestId: v.pipe(v.string(), v.uuid()),
   operation: v.picklist([...operationIds, 'none']),
   keyId: v.string(),
+  token: v.optional(v.string()),
   plan: v.string(),
   status: v.pipe(v.string(), v.regex(/^[2-5]\d\d$/)),
   code: v.optional(v.string()),

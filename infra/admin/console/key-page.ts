@@ -2,40 +2,61 @@ import type { Context, Hono } from 'hono';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { awsReason } from '../service/failures.ts';
-import { createAction, type ActionResult } from '../keys/key-actions.ts';
+import { type Inputs, inputs, limitsOn } from '../keys/inputs.ts';
+import { type ActionResult, createAction, type KeyAction, keyActions } from '../keys/key-actions.ts';
 import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../keys/key-sentences.ts';
-import { findRecord } from '../keys/find-key.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../service/target.ts';
-import { formatTime, timeOrNever } from '../service/text.ts';
+import { counted, formatTime, limitsText, timeOrNever } from '../service/text.ts';
 import { dailyUsage } from '../keys/usage.ts';
-import { addKeyForms, cardForms } from './key-forms.ts';
 import { stateBadge } from './keys-page.ts';
-import { facts, field, type Html, markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
-import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
+import { facts, field, type Field, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
+import { sentence, type Sent, table } from './markup.ts';
+import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 const MAX_CHANGES = 20;
 
-/** `/keys/ID`: access, usage, tokens and actions of a key. */
+/** Actions that stop customer requests: the page always asks for confirmation. */
+const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
+
+/** `/keys/ID`: figures, usage, tokens, history and actions of a key. */
 export function addKeyPage(app: Hono, site: Site): void {
   const { target } = site;
+  const find = (c: Context): Promise<KeyRecord> => site.key(c.req.param('id') ?? '');
   const show = async (c: Context, sent: Sent = nothingSent, sentTo?: string): Promise<Response> => {
-    const record = await findRecord(target, c.req.param('id') ?? '');
+    const record = await find(c);
     const view = keyView(record);
+    const isRevoked = view.state === 'revoked';
     const history = await historySection(target, record);
-    const page = { title: view.name, part: 'keys', failure: sent.formError } as const;
-    const usage = usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay);
-    if (view.state === 'revoked')
-      return site.show(c, page, content(view, markup`<p>${revokedText(view)}</p>${usage}`, history));
-    const rest = useAndActions(view, usage, cardForms(site, view, sent, sentTo));
-    return site.show(c, page, content(view, rest, history));
+    const content = markup`${head(view)}
+${isRevoked ? markup`<p>${revokedText(view)}</p>` : figures(view)}
+${usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay)}
+${isRevoked ? '' : tokenSection(view)}
+${history}
+${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
+    return site.show(c, { title: view.name, part: 'keys', failure: sent.formError }, content);
   };
   app.get('/keys/:id', (c) => show(c));
-  addKeyForms(app, site, show, (c, done, path) => showDone(c, site, done, path));
+  app.get('/keys/:id/figures', async (c) => c.html(figures(keyView(await find(c)))));
+  for (const named of Object.entries(keyActions)) {
+    const [name, action] = named;
+    const work = async (c: Context, texts: Sent['values']): Promise<Response> => {
+      const view = keyView(await find(c));
+      const values = parseInputs(action, texts);
+      const effect = texts['confirmed'] === undefined ? effectOf(named, view, values, target.stage) : undefined;
+      const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
+      if (effect !== undefined) return site.show(c, page, question(site, view, named, texts, effect));
+      const done = await action.run(target, values, view.id);
+      return showDone(c, site, done, name === 'revoke' ? '/keys' : `/keys/${view.id}`);
+    };
+    onForm(app, `/keys/:id/${name}`, work, (c, sent) => show(c, sent, name));
+    // A reload of the response to a form.
+    app.get(`/keys/:id/${name}`, (c) => c.redirect(`${site.base}/keys/${c.req.param('id')}`));
+  }
 }
 
-function content(view: KeyView, rest: Html, history: Html): Html {
+function head(view: KeyView): Html {
   const { id, name, plan, created, lastUsed, expires } = view;
   return markup`<p class="crumbs"><a href="keys">Keys</a></p>
 <div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
@@ -45,24 +66,17 @@ ${facts({
   Created: formatTime(created),
   'Last used': timeOrNever(lastUsed),
   Expires: timeOrNever(expires),
-})}
-${rest}
-${history}`;
+})}`;
 }
 
-/** Usage, tokens and actions of a key that is not revoked. */
-function useAndActions(view: KeyView, usage: Html, [forms, dangers]: readonly (readonly Html[])[]): Html {
-  const { id, usedThisMinute, perMinute, usedToday, perDay } = view;
-  const tokens = view.tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
-  return markup`<section class="gauges" data-live="keys/${id}" data-seconds="5">
+const figures = ({ id, usedThisMinute, perMinute, usedToday, perDay }: KeyView): Html =>
+  markup`<section class="gauges" data-live="keys/${id}/figures" data-seconds="5">
 <div class="card"><h2>This minute</h2>${meter('Requests this minute', usedThisMinute, perMinute)}</div>
-<div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>
-${usage}
-<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'Access'], tokens)}</section>
-<h2>Actions</h2>
-<div class="cards pairs">${forms}</div>
-<h2>Actions that stop customer requests</h2>
-<div class="cards pairs dangers">${dangers}</div>`;
+<div class="card"><h2>Today</h2>${meter('Requests today', usedToday, perDay)}</div></section>`;
+
+function tokenSection({ tokens }: KeyView): Html {
+  const rows = tokens.map((token) => [token.name, formatTime(token.since), tokenText(token)]);
+  return markup`<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'Access'], rows)}</section>`;
 }
 
 /** Without permission to read the history, an admin still sees the rest of the page. */
@@ -76,24 +90,98 @@ async function historySection({ history }: Target, record: KeyRecord): Promise<H
 ${typeof shown === 'string' ? shown : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], shown.map(historyCells))}</section>`;
 }
 
+/** Forms of the actions, each closed until it is opened. @param sentTo the action of `sent`, which is open */
+function actionForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): Html {
+  const form = ([name, action]: NamedAction): Html => {
+    const { title, effect } = action;
+    const isSent = name === sentTo;
+    const filled = isSent ? sent : { ...nothingSent, values: valuesOf(name, action, view) };
+    const button = dangers.has(name)
+      ? markup`<button class="danger">${title} …</button>`
+      : markup`<button>${title}</button>`;
+    const fields = fieldsOf(name, action, view).map((one) => field(name, one, filled));
+    const asShown = Object.entries(filled.values).filter(([each]) => action.inputs.map(shownAs).includes(each));
+    return markup`<details class="card ${dangers.has(name) ? 'stops' : ''}" ${isSent ? markup`open` : ''}><summary>${title}</summary>
+<p>${sentence(effect)}</p>${site.form(`/keys/${view.id}/${name}`, button, [...fields, ...hidden(Object.fromEntries(asShown))])}</details>`;
+  };
+  const fitting = Object.entries(keyActions).filter(([, { isApplicable }]) => isApplicable(view));
+  return markup`<h2>Actions</h2><div class="cards pairs">${fitting.map(form)}</div>`;
+}
+
+/** The values of a form before it was sent: those of today, or the defaults of the action. */
+function valuesOf(name: string, { defaults = {} }: KeyAction, view: KeyView): Sent['values'] {
+  const { plan, perMinute, perDay, expires } = view;
+  if (name === 'move') return { plan, perMinute: String(perMinute), perDay: String(perDay) };
+  if (name !== 'edit') return defaults;
+  const now = { name: view.name, expires: expires === null ? 'never' : `${expires.slice(0, 16)}Z` };
+  return { ...now, [shownAs('name')]: now.name, [shownAs('expires')]: now.expires };
+}
+
+/** Fields of an action, with the tokens to choose from. */
+function fieldsOf(action: string, { inputs: names }: KeyAction, { tokens }: KeyView): Field[] {
+  // A rotation replaces the newest token of a label.
+  const newest = [...new Map(tokens.map(({ label, name }) => [label, name]))];
+  const all = tokens.map(({ name, since }) => [name, `${name}, since ${formatTime(since)}`] as const);
+  return names.map((input) => {
+    const given = fieldOf(input);
+    if (input === 'token') return { ...given, hint: undefined, choices: all };
+    return input === 'label' && action === 'rotate' ? { ...given, hint: undefined, choices: newest } : given;
+  });
+}
+
+type NamedAction = readonly [name: string, action: KeyAction];
+
+/** Effect of an action that needs confirmation; undefined if it needs none. */
+function effectOf([name, action]: NamedAction, view: KeyView, values: Inputs, stage: Target['stage']) {
+  if (name === 'move') {
+    const limits = limitsOn(values.plan, values, stage);
+    if (limits.perMinute >= view.perMinute && limits.perDay >= view.perDay) return undefined;
+    return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
+  }
+  return action.confirmation?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);
+}
+
+/** Confirmation page: the action with its submitted values, its effect and its key. */
+function question(site: Site, view: KeyView, [name, action]: NamedAction, values: Sent['values'], effect: string) {
+  const { id, name: whom, plan, lastUsed, usedThisMinute, usedToday, tokens } = view;
+  const { title } = action;
+  const shown = action.inputs.flatMap((input) => {
+    const { presence, choices = [], title: label } = inputs[input];
+    if (presence === 'agreed' && values['plan'] !== 'enterprise') return [];
+    const { [input]: text = '' } = values;
+    const none = input === 'for' ? 'until the key is resumed' : 'none';
+    return [[label, text.trim() === '' ? none : (choices.find(([choice]) => choice === text)?.[1] ?? text)]];
+  });
+  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${whom}</a></p>
+<h1>${title}: ${whom}?</h1>
+<section class="card narrow"><p>${effect}</p>
+${facts(Object.fromEntries(shown))}
+${facts({
+  Id: markup`<code>${id}</code>`,
+  'Plan until now': plans[plan].title,
+  'Last used': timeOrNever(lastUsed),
+  'This minute': counted(usedThisMinute, 'request'),
+  Today: counted(usedToday, 'request'),
+  Tokens: tokens.map(({ name: token }) => token).join(', '),
+})}
+${site.form(`/keys/${id}/${name}`, markup`<button class="danger">${title}</button>`, hidden({ ...values, confirmed: 'yes' }))}
+<p><a href="keys/${id}">Cancel</a></p></section>`;
+}
+
 /** `/keys/new`. */
 export function addNewKeyPage(app: Hono, site: Site): void {
-  const { title, effect, inputs, run, retryEffect } = createAction;
+  const { title, effect, inputs: names, run, retryEffect } = createAction;
   const showForm = (c: Context, sent = nothingSent): Response | Promise<Response> => {
-    const fields = inputs.map((name) => field('create', fieldOf(name), sent));
+    const fields = names.map((name) => field('create', fieldOf(name), sent));
     const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
 <section class="card narrow"><p>${sentence(effect)} It is valid immediately.</p>
 ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</section>`;
     return site.show(c, { title, part: 'keys', failure: sent.formError }, form);
   };
+  const work = async (c: Context, texts: Sent['values']): Promise<Response> =>
+    showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys');
   app.get('/keys/new', (c) => showForm(c));
-  onForm(
-    app,
-    '/keys/new',
-    async (c, texts) => showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys'),
-    showForm,
-    retryEffect,
-  );
+  onForm(app, '/keys/new', work, showForm, retryEffect);
 }
 
 /** Shows the result: a new token only in the response to its form; otherwise a message after a redirect. */

@@ -70,7 +70,7 @@ export function alert(text: string): Html {
 export interface Field {
   readonly name: string;
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly type?: 'text' | 'search' | 'file';
   readonly choices?: readonly (readonly [value: string, text: string])[] | undefined;
   readonly isNumber?: boolean;
@@ -128,7 +128,11 @@ export function meter(label: string, used: number, limit: number): Html {
 const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
 
 /** A table that scrolls by itself, also by keyboard. Numbers and their titles are right-aligned. */
-export function table(label: string, titles: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
+export function table(
+  label: string,
+  titles: readonly (Html | string)[],
+  rows: readonly (readonly (Html | string)[])[],
+): Html {
   const sides = titles.map((_, at) => (rows.some((cells) => isNumber(cells[at])) ? markup` class="number"` : markup``));
   const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}>${title}</th>`);
   const row = (cells: readonly (Html | string)[]): Html =>

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { allRecords } from '../keys/find-key.ts';
+import { isSuspendedOrDisabled } from '../keys/key-actions.ts';
 import { type KeyView, selectKeys } from '../keys/key-view.ts';
 import { counted, formatNumber } from '../service/text.ts';
 import { dailyUsage, partUsed } from '../keys/usage.ts';
@@ -11,22 +11,39 @@ import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 /** Share of a limit from which a key is shown as close to it. */
 const CLOSE = 0.8;
-const MAX_SHOWN = 100;
+/** Maximum number of keys in a list. */
+const MAX_SHOWN = 25;
 
-/** `/overview`: current usage, keys close to a limit, and keys per plan. */
+/** `/overview`: current usage, keys that need attention, and keys per plan. */
 export function addOverviewPage(app: Hono, site: Site): void {
   app.get('/overview', async (c) => {
-    const records = await allRecords(site.target);
+    const records = await site.keys();
     const views = selectKeys(records);
-    const close = views.filter((view) => partUsed(view) > CLOSE).toSorted((a, b) => partUsed(b) - partUsed(a));
-    const days = await dailyUsage(site.target, records, CHART_DAYS);
-    const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="10">
+    const blocked = views.filter(isSuspendedOrDisabled);
+    const lists = {
+      'Suspended automatically': blocked.filter(({ suspendedBy }) => suspendedBy === 'limiter'),
+      [`Above ${CLOSE * 100} % of a limit`]: highest(views, partUsed, CLOSE),
+      'Refused today': highest(views, ({ refusedToday }) => refusedToday),
+      'Expire within 14 days': selectKeys(records, { state: 'expiring' }),
+      'Suspended by an admin, or disabled': blocked.filter(({ suspendedBy }) => suspendedBy !== 'limiter'),
+    };
+    const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="30">
 ${figures(views)}
-<h2>Above ${CLOSE * 100} % of a limit: ${counted(close.length, 'key')}</h2>
-${keyListHtml('Keys close to a limit', close.slice(0, MAX_SHOWN)) ?? markup`<p class="empty">No keys are close to their limits.</p>`}
-<h2>Plans</h2>${planTable(views)}</section>${usagePicture(days)}`;
+${Object.entries(lists).map(([title, keys]) => attention(title, keys))}
+<h2>Plans</h2>${planTable(views)}</section>${usagePicture(await dailyUsage(site.target, records, CHART_DAYS))}`;
     return site.show(c, { title: 'Overview', part: 'overview' }, content);
   });
+}
+
+/** The keys above a value, highest first. */
+const highest = (views: readonly KeyView[], of: (view: KeyView) => number, above = 0): readonly KeyView[] =>
+  views.filter((view) => of(view) > above).toSorted((a, b) => of(b) - of(a));
+
+/** Keys that need attention; nothing if there are none. */
+function attention(title: string, keys: readonly KeyView[]): Html | undefined {
+  const list = keyListHtml(title, keys.slice(0, MAX_SHOWN));
+  const more = keys.length > MAX_SHOWN && `, the first ${MAX_SHOWN} here`;
+  return list && markup`<h2>${title}: ${counted(keys.length, 'key')}${more}</h2>${list}`;
 }
 
 const total = (views: readonly KeyView[], of: (view: KeyView) => number): number =>

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
 import type { Context, Hono } from 'hono';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { failureText } from '../service/failures.ts';
+import { allRecords, findRecord } from '../keys/find-key.ts';
 import { type Inputs, inputs } from '../keys/inputs.ts';
 import type { KeyAction } from '../keys/key-actions.ts';
 import type { Target } from '../service/target.ts';
@@ -9,34 +12,77 @@ import { type Field, type Html, layout, markup, type Page, sentence, type Sent }
 
 type PageResponse = Response | Promise<Response>;
 
+/** Maximum entries of each map below: more than a service has keys. */
+const MAX_REMEMBERED = 20_000;
+
 /** Shared context of the console's pages. */
 export class Site {
   readonly target: Target;
   /** Path prefix of every page. */
   readonly base: string;
+  /** Record ids by the ids of keys. */
+  readonly #recordIds = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
 
   constructor(target: Target, base: string) {
     this.target = target;
     this.base = base;
   }
 
+  /** All valid records, which {@link key} can then read alone. */
+  async keys(): Promise<KeyRecord[]> {
+    const records = await allRecords(this.target);
+    for (const record of records) remember(this.#recordIds, idOf(record), record.recordId);
+    return records;
+  }
+
+  /** Reads one key: its record alone, once a list or a first search has found it. @throws UnknownKeyError */
+  async key(id: string): Promise<KeyRecord> {
+    const recordId = this.#recordIds.get(id);
+    const known = recordId === undefined ? undefined : await this.target.keyTable.get(recordId);
+    // A key that was restored has another id.
+    if (known && idOf(known) === id) return known;
+    const found = await findRecord(this.target, id);
+    remember(this.#recordIds, idOf(found), found.recordId);
+    return found;
+  }
+
+  /** Keeps text that was typed out of addresses, which browsers store. @returns its id for an address */
+  keep(text: string): string {
+    const id = randomUUID();
+    remember(this.#texts, id, text);
+    return id;
+  }
+
+  /** The text with an id of {@link keep}; undefined if it was evicted. */
+  kept = (id = ''): string | undefined => this.#texts.get(id);
+
   /** Renders a page. With a failure, its status is an error, 422 by default. */
   show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): PageResponse {
     const { place, option } = this.target;
-    const frame = { note: c.req.query('done'), place, base: this.base, address: c.req.url };
+    const { done = '' } = c.req.query();
+    const frame = { note: this.kept(done), place, base: this.base, address: c.req.url };
+    this.#texts.delete(done);
     const failure = page.failure && withTarget(page.failure, option);
     return c.html(layout({ ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
   }
 
   /** Redirects to a page with the result, so that a reload does not repeat the action. */
-  redirect(c: Context, path: string, done: string): Response {
-    return c.redirect(`${this.base}${path}?${new URLSearchParams({ done }).toString()}`, 303);
+  redirect(c: Context, path: string, message: string): Response {
+    return c.redirect(`${this.base}${path}${path.includes('?') ? '&' : '?'}done=${this.keep(message)}`, 303);
   }
 
   /** @param attributes of the form, such as its encoding */
   form(path: string, button: Html, fields: readonly Html[], attributes?: Html): Html {
     return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>${fields}${button}</form>`;
   }
+}
+
+/** Sets an entry of a bounded map, which evicts its oldest one. */
+function remember(map: Map<string, string>, key: string, value: string): void {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest);
 }
 
 /** Errors of a form's fields. */
@@ -50,7 +96,15 @@ class FormError extends Error {
   }
 }
 
-/** Parses the fields of {@link fieldOf} as inputs of an action. @throws FormError with all errors */
+/** Name of the hidden field with the value that a field was shown with. */
+export const shownAs = (name: string): string => `${name}-shown`;
+
+/**
+ * Parses the fields of {@link fieldOf} as inputs of an action. Fields that are still as shown are left out of an edit:
+ * another admin may have changed them in the meantime.
+ *
+ * @throws FormError with all errors
+ */
 export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, values: Sent['values']): Inputs {
   const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
@@ -58,6 +112,7 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
     const { parse } = inputs[name];
     const presence = action.allOptional ? 'optional' : inputs[name].presence;
     const text = (values[name] ?? '').trim();
+    if (text === values[shownAs(name)]) continue;
     // Fields of agreed limits are hidden for other plans.
     if (presence === 'agreed' ? values['plan'] !== 'enterprise' : presence === 'optional' && text === '') continue;
     try {
@@ -76,7 +131,9 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
 
 export function fieldOf(name: keyof Inputs): Field {
   const { title, hint, presence, choices } = inputs[name];
-  return { name, label: title, hint: sentence(hint), choices, isNumber: presence === 'agreed' };
+  const isNumber = presence === 'agreed';
+  // The labels of numbers and choices say all.
+  return { name, label: title, hint: isNumber || choices ? undefined : sentence(hint), choices, isNumber };
 }
 
 /**

@@ -28,6 +28,7 @@ export type KeyView = Readonly<ReturnType<typeof keyView>>;
 export function keyView(key: KeyRecord, now = Date.now()) {
   const { name, plan, perMinute, perDay, currentMinute, expiresAtMs = NO_EXPIRY, suspendedUntil } = key;
   const minute = minuteOf(now);
+  const state = stateOf(key, now);
   const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
     id: idOf(key),
@@ -35,7 +36,7 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     plan,
     perMinute,
     perDay,
-    state: stateOf(key, now),
+    state,
     created: timeText(key.createdAt),
     /** To the minute. */
     lastUsed: currentMinute === 0 ? null : timeText(currentMinute * 60_000),
@@ -48,6 +49,8 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     expires: timeOrNull(expiresAtMs),
     /** Null if it is not suspended, or suspended until resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
+    /** Null if it is not suspended. */
+    suspendedBy: state === 'suspended' ? (key.suspendedByAdmin ? ('admin' as const) : ('limiter' as const)) : null,
     /** Valid tokens, oldest first. */
     tokens: key.revoked ? [] : workingTokens(key, now).map(tokenView),
     /** When the record of a revoked key is deleted; null for other keys. */

@@ -27,8 +27,10 @@ export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
 /** One stage of a REST API. */
 export interface RestApi {
   readonly stage: string;
-  /** @returns with the id of the key, as in the access log; undefined if no authorizer was invoked */
-  respond(request: GatewayRequest): Promise<StreamedResponse & { readonly keyId: string | undefined }>;
+  /** @returns with the id of the key and the name of its token; undefined if no authorizer was invoked */
+  respond(
+    request: GatewayRequest,
+  ): Promise<StreamedResponse & { readonly keyId: string | undefined; readonly token: string | undefined }>;
 }
 
 /** A method of the API. */
@@ -87,7 +89,8 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
     });
     const ids = ['x-amzn-RequestId', 'x-amz-apigw-id'].map((name) => [name, request.id] as const);
     const keyId = variables.get('authorizer.principalId');
-    return { ...response, headers: [...response.headers, ...ids], keyId };
+    const token = variables.get('authorizer.token');
+    return { ...response, headers: [...response.headers, ...ids], keyId, token };
   };
   return { stage, respond };
 }

@@ -52,6 +52,14 @@ export const queries = {
 | sort @timestamp desc
 | limit 200`,
   },
+  tokens: {
+    name: 'Tokens by last use',
+    logs: 'requests',
+    query: `${REQUESTS} and ispresent(token)
+| stats latest(@timestamp) as lastUse, count(*) as requests by keyId, token
+| sort lastUse desc
+| limit 1000`,
+  },
   refusals: {
     name: 'Who is refused most, and why',
     logs: 'requests',

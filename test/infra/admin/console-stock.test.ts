@@ -31,24 +31,32 @@ describe('The page of the stock', () => {
     ['status=__proto__&after=x', ['3:10'], 'after=246'],
   ])('shows the pets of %j', async (query, first, next) => {
     const page = await visitor.page(`/stock?${query}`);
-    const rows = [...page.matchAll(/<tr><td class="number">(\d+)<\/td><td class="number">(\d+)<\/td>/g)].map(
+    const rows = [...page.matchAll(/<tr><td>.*?>(\d+)<\/a><\/td><td class="number">(\d+)<\/td>/g)].map(
       ([, id, count]) => `${id}:${count}`,
     );
 
     expect(rows.slice(0, first.length)).toEqual(first);
     expect(rows.length > 0).toBe(first.length > 0);
-    expect(/stock\?status=\w*&amp;(after=\d+)&/.exec(page)?.[1]).toBe(next);
+    expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(page)?.[1]).toBe(next);
   });
 
-  test('names its pets, and leads on and back; an import that is loaded again leads to it', async () => {
-    const follow = async (page: string, text: string) =>
-      visitor.page(`/${new RegExp(`href="(stock[^"]*)">${text}`).exec(page)?.[1]?.replaceAll('&amp;', '&') ?? 'none'}`);
-    const first = await visitor.page('/stock');
-    expect(first).toContain('<td class="number">3</td><td class="number">10</td><td>sold</td><td>Rex</td></tr>');
-    const second = await follow(first, 'The pets after 246');
-    expect(second).toMatch(/<td class="number">247<.*← Back/s);
-    expect(await follow(second, '← Back')).toContain('<td>Rex</td>');
-    expect((await visitor.get('/stock/import')).headers.get('Location')).toBe(`${BASE}/stock`);
+  test('names its pets; a form that is loaded again leads to it', async () => {
+    expect(await visitor.page('/stock')).toContain(
+      '>3</a></td><td class="number">10</td><td>sold</td><td>Rex</td></tr>',
+    );
+    for (const form of ['import', 'set'])
+      expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
+  });
+
+  test('sets the quantity of one pet, while it is as shown', async () => {
+    const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
+    expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);
+    expect(await (await set('-1')).text()).toMatch(/must be an integer from 0 to 2,147,483,647, not -1\..*value="-1"/s);
+
+    const done = await visitor.follow(set('1,000'));
+    expect(done).toMatch(/The quantity of pet 100 is 1,000 now\..*<td class="number">1,000</s);
+    expect(await (await set('3')).text()).toContain('Pet 100 has 1000 in stock, not 2 as in ifQuantity.');
+    await stock.putAll([anEntry(100, 2, 'pending')]);
   });
 
   test('names the wrong row of a file, shows what a good one changes, and writes what is still as shown', async () => {

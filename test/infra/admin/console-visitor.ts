@@ -41,6 +41,11 @@ export class Visitor {
     return this.request(BASE + path, { ...always, ...headers }, { method: 'POST', body: form });
   }
 
+  /** The page that the response to a form redirects to. */
+  async follow(response: Promise<Response>): Promise<string> {
+    return (await this.request((await response).headers.get('Location') ?? '')).text();
+  }
+
   create(name: string): Promise<Response> {
     return this.post('/keys/new', { name, plan: 'free' });
   }

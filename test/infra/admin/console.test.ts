@@ -3,7 +3,7 @@ import { tokenName } from '../../../shared/keys/key-record.ts';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { workingTokens } from '../../../infra/admin/keys/token-changes.ts';
 import { BASE, Visitor } from './console-visitor.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
 import { aKey } from '../../support/tables.ts';
 
@@ -31,19 +31,29 @@ test('What others have named is text, with what cannot be seen in it', async () 
   expect(await (await visitor.post('/keys/odd/revoke', {})).text()).toContain(shown);
 });
 
-test('The overview adds up what keys did, and names those that are close to a limit', async () => {
+test('The overview adds up what keys did, and lists the keys that need attention', async () => {
   const currentMinute = Math.floor(Date.now() / 60_000);
   jest.spyOn(Date, 'now').mockReturnValue(currentMinute * 60_000);
   const used = { currentMinute, minuteUsed: 2, dayRefused: 3, dayUsed: 4 };
   await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, ...used }), 'free');
   await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used, dayUsed: 950 }), 'free');
-  await world.issue(aKey({ keyId: 'c', name: 'C', revision: 1 }), 'free');
+  const soon = Date.now() + 86_400_000;
+  await world.issue(aKey({ keyId: 'c', name: 'C', revision: 1, expiresAtMs: soon }), 'free');
+  await world.issue(aKey({ keyId: 'd', name: 'D', revision: 1, suspendedUntil: soon }), 'free');
   const page = await visitor.page('/overview');
-  const close = page.split('aria-label="Keys close to a limit"')[1]?.split('</table>')[0] ?? '';
+  const listed = (title: string) =>
+    page
+      .split(`aria-label="${title}"`)[1]
+      ?.split('</table>')[0]
+      ?.match(/href="keys\/\w"/g);
 
   const figures = [...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text);
-  expect(figures.slice(0, 4)).toEqual(['954', '4', '6', '2 of 3']);
-  expect(close.match(/href="keys\/\w"/g)).toEqual(['href="keys/b"']);
+  expect(figures.slice(0, 4)).toEqual(['954', '4', '6', '2 of 4']);
+  expect(listed('Above 80 % of a limit')).toEqual(['href="keys/b"']);
+  expect(listed('Refused today')).toEqual(['href="keys/a"', 'href="keys/b"']);
+  expect(listed('Expire within 14 days')).toEqual(['href="keys/c"']);
+  expect(listed('Suspended automatically')).toEqual(['href="keys/d"']);
+  expect(page).not.toContain('Suspended by an admin');
 });
 
 const yesterday = Date.now() - 86_400_000;
@@ -98,12 +108,57 @@ const idsAt = async (query: string) =>
 test('The list of keys is filtered and paged, whatever its query says', async () => {
   for (let at = 10; at < 62; at++) await world.issue(aKey({ keyId: `k${at}`, name: `K${at}`, revision: 1 }), 'free');
   await world.issue(aKey({ keyId: 'pro', name: 'Pro', plan: 'pro', revision: 1, enabled: false }), 'pro');
+  const { headers } = await visitor.post('/keys', { q: 'PRO', plan: '', state: '' });
+  const found = headers.get('Location')?.split('?')[1] ?? '';
+  expect(found).not.toContain('PRO');
   expect((await idsAt('')).length).toBe(50);
   expect(await idsAt('page=2')).toEqual(['k60', 'k61', 'pro']);
-  for (const query of ['q=PRO', 'plan=pro', 'state=disabled&plan=constructor'])
+  for (const query of [found, 'plan=pro', 'state=disabled&plan=constructor'])
     expect(await idsAt(query)).toEqual(['pro']);
   expect((await idsAt('state=__proto__')).length).toBe(50);
   expect((await idsAt('page=Infinity')).length).toBe(3);
+  expect((await idsAt('sort=-name')).slice(0, 2)).toEqual(['pro', 'k61']);
+});
+
+test('A list names who suspended a key, and sorts by the column of a link', async () => {
+  const until = (Math.floor(Date.now() / 86_400_000) + 2) * 86_400_000;
+  const currentMinute = Math.floor(Date.now() / 60_000);
+  const used = { currentMinute, dayUsed: 5 };
+  await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, suspendedUntil: until }), 'free');
+  await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used }), 'free');
+  await world.issue(
+    aKey({ keyId: 'c', name: 'C', revision: 1, suspendedUntil: until, suspendedByAdmin: true, ...used, dayUsed: 9 }),
+    'free',
+  );
+  const order = async (sort: string) =>
+    [...(await visitor.page(`/keys?sort=${sort}`)).matchAll(/href="keys\/(\w)"/g)].map(([, id]) => id);
+
+  const page = await visitor.page('/keys');
+  expect(page).toContain(`>suspended automatically until ${new Date(until).toISOString().slice(0, 10)} 00:00 UTC<`);
+  expect(page).toContain('>suspended by an admin until ');
+  expect(page).toContain('sort=today">Today</a>');
+  expect(await visitor.page('/keys?sort=today')).toContain('sort=-today">Today ↓</a>');
+  expect(await order('today')).toEqual(['c', 'b', 'a']);
+  expect(await order('-today')).toEqual(['a', 'b', 'c']);
+  expect(await order('state')).toEqual(['b', 'c', 'a']);
+  expect(await order('__proto__')).toEqual(['a', 'b', 'c']);
+});
+
+test('The page of a key, once listed, reads this key alone; its live figures read nothing else', async () => {
+  await world.issue(aKey({ keyId: 'a', name: 'a', revision: 1 }), 'free');
+  const callsOf = async (path: string) => {
+    const calls: string[] = [];
+    const intercept: Interception = (perform, name) => {
+      calls.push(name);
+      return perform();
+    };
+    expect(await world.run(() => visitor.page(path), intercept)).toContain('/ 1,000');
+    return calls;
+  };
+  await visitor.page('/keys');
+
+  expect(await callsOf('/keys/a')).toEqual(['GetItemCommand', 'QueryCommand', 'QueryCommand']);
+  expect(await callsOf('/keys/a/figures')).toEqual(['GetItemCommand']);
 });
 
 test('The search takes a token to its key, and puts nothing like a token into an address', async () => {
@@ -112,9 +167,12 @@ test('The search takes a token to its key, and puts nothing like a token into an
   const search = (q: string) => visitor.post('/keys', { q, plan: 'free', state: '' });
 
   const found = (await search(` ${token} `)).headers.get('Location') ?? '';
-  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=It\\+belongs\\+to\\+acme\\+.*\\+is\\+valid\\+`));
-  expect(found).not.toContain(token);
-  expect((await search(token.slice(-4))).headers.get('Location')).toContain(`/keys?q=${token.slice(-4)}&plan=free`);
+  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=[\\w-]{36}$`));
+  expect(await (await visitor.request(found)).text()).toMatch(/role="status">It belongs to acme .* is valid /);
+  // Once: a reload does not repeat it.
+  expect(await (await visitor.request(found)).text()).not.toContain('role="status"');
+  const byEnd = await visitor.follow(search(token.slice(-4)));
+  expect(byEnd).toMatch(new RegExp(`name="q"[^>]+value="${token.slice(-4)}"[^]+href="keys/${keyId}"`));
   for (const wrong of [token.slice(0, -1), token.slice(5)]) {
     const response = await search(wrong);
     expect({ status: response.status, location: response.headers.get('Location') }).toEqual({
@@ -159,16 +217,29 @@ describe('A form of a key', () => {
     [
       'suspend',
       { for: '1h', reason: 'not paid' },
-      'Suspend a key, effective from its next request',
+      'Suspend a key, effective from its next request[^]*<dd>1h</dd>[^]*<dd>not paid</dd>',
       { suspendedByAdmin: true },
+    ],
+    ['suspend', { for: '', reason: '' }, '<dd>until the key is resumed</dd>[^]*<dd>none</dd>', { enabled: false }],
+    [
+      'move',
+      { plan: 'free' },
+      'From its next request, the key has lower limits: 60 requests per minute',
+      { plan: 'free' },
     ],
     ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are denied immediately, before the client', {}],
     ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key keeps reports/', {}],
-    ['revoke', {}, 'with all 2 tokens, are denied permanently. This cannot be undone', { revoked: true }],
+    [
+      'revoke',
+      { reason: 'left' },
+      'with all 2 tokens, are denied permanently. This cannot be undone[^]*<dd>left</dd>',
+      { revoked: true },
+    ],
   ])('that cuts off a customer asks first: %s', async (name, fields, question, change) => {
     await visitor.create('acme');
     const before = await record();
     await visitor.post(`/keys/${before.keyId}/add`, { label: 'reports' });
+    await visitor.post(`/keys/${before.keyId}/move`, { plan: 'pro' });
     const asked = await record();
     const token = workingTokens(before, Date.now()).map(tokenName)[0] ?? '';
     const sent = { ...fields, ...('token' in fields && { token }) };
@@ -193,9 +264,22 @@ describe('A form of a key', () => {
     await visitor.create('acme');
     const { keyId } = await record();
     const edit = (fields: Record<string, string>) => visitor.post(`/keys/${keyId}/edit`, fields);
-    await edit({ name: '', expires: '2030-12-31' });
-    // The form sends no name of its own: another admin may have changed it since.
-    expect(await visitor.page(`/keys/${keyId}`)).not.toMatch(/id="edit-name"[^>]* value="acme"/);
+    // What is as it was shown stays: another admin may have changed it since.
+    const shown = { 'name-shown': 'was', 'expires-shown': 'never' };
+    await edit({ ...shown, name: 'was', expires: '2030-12-31' });
+    const page = await visitor.page(`/keys/${keyId}`);
+    for (const [name, value] of [
+      ['name', 'acme'],
+      ['expires', '2030-12-31T00:00Z'],
+    ]) {
+      expect(page).toMatch(new RegExp(`id="edit-${name}"[^>]* value="${value}"`));
+      expect(page).toContain(`name="${name}-shown" value="${value}"`);
+    }
+    expect(page).toMatch(/<select id="move-plan"[^]*?value="free" selected/);
+    expect(page).not.toMatch(/<details[^>]* open/);
+    expect(await (await edit({ ...shown, name: 'x', expires: 'y', confirmed: 'yes' })).text()).toMatch(
+      /<details class="card " open><summary>Edit<(?![^]*name="confirmed")[^]*value="y"[^]*name="name-shown" value="was"/,
+    );
     expect(await record()).toMatchObject({ name: 'acme', expiresAtMs: Date.UTC(2030, 11, 31) });
     await edit({ name: '<b>', expires: 'never' });
 
@@ -210,8 +294,8 @@ describe('A form of a key', () => {
     await visitor.create('acme');
     const { keyId } = await record();
     const revoke = async () => {
-      const { headers } = await visitor.post(`/keys/${keyId}/revoke`, { confirmed: 'yes' });
-      return new URLSearchParams(headers.get('Location')?.split('?')[1]).get('done');
+      const page = await visitor.follow(visitor.post(`/keys/${keyId}/revoke`, { confirmed: 'yes' }));
+      return /role="status">(.*?)</.exec(page)?.[1];
     };
 
     expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);

@@ -79,7 +79,7 @@ describe.each([
       headers: { 'Content-Type': 'application/json', ...own, ...admittedHeaders },
     });
     expect(JSON.parse(response.body)).toEqual({ code, status, message: expect.not.stringContaining('secret') });
-    expect(lines()).toMatchObject([{ status: String(status), code, keyId: 'k3y1d' }]);
+    expect(lines()).toMatchObject([{ status: String(status), code, keyId: 'k3y1d', token: 'main/ly02' }]);
     expect(lines()[0]).not.toHaveProperty('reason');
   });
 
