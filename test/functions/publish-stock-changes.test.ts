@@ -55,7 +55,7 @@ beforeAll(async () => {
   lambda = await import('../../functions/publish-stock-changes.ts');
 });
 
-afterAll(() => aws.close());
+afterAll(() => aws?.close());
 
 const entriesOf = ({ body }: Call) => v.parse(entriesIn, body).Entries;
 const callsOf = (action: string): Call[] => aws.calls.filter((call) => call.action === action);
