@@ -73,7 +73,7 @@ function withFormat(value: unknown): unknown {
   if (!v.is(integerSchema, value)) return value;
   const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = value;
   const isInt32 = minimum >= -(2 ** 31) && maximum < 2 ** 31;
-  return { type, format: isInt32 ? 'int32' : 'int64', ...value };
+  return Object.assign({ type, format: isInt32 ? 'int32' : 'int64' }, value);
 }
 
 /** The converter's type is that of draft-07, which allows `true` as a schema; it never returns that. */
