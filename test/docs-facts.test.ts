@@ -101,14 +101,10 @@ describe('README', () => {
   });
 });
 
-test.each(Object.keys(inventoryItemSchema.entries))(
-  'The field %s of stock is on each page that lists them',
-  (field) => {
-    const [imported = ''] = /^\| stock .*/m.exec(read('docs/importing.md')) ?? [];
-    for (const text of [imported, read('docs/events.md')]) expect(text).toContain(`\`${field}\``);
-    expect(changeLog).toMatch(new RegExp(`\\b${field}\\b`));
-  },
-);
+test.each(Object.keys(inventoryItemSchema.entries))('Imports and change log have the field %s of stock', (field) => {
+  expect(/^\| stock .*/m.exec(read('docs/importing.md'))?.[0]).toContain(`\`${field}\``);
+  expect(changeLog).toMatch(new RegExp(`\\b${field}\\b`));
+});
 
 test('The client has a method for each operation, and its README lists them all', () => {
   const methods = Object.getOwnPropertyNames(InventoryClient.prototype).filter((name) => name !== 'constructor');

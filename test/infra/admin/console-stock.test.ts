@@ -44,7 +44,7 @@ describe('The page of the stock', () => {
     const follow = async (page: string, text: string) =>
       visitor.page(`/${new RegExp(`href="(stock[^"]*)">${text}`).exec(page)?.[1]?.replaceAll('&amp;', '&') ?? 'none'}`);
     const first = await visitor.page('/stock');
-    expect(first).toContain('<td class="number">3</td><td class="number">10</td><td>sold</td><td>Rex</td></tr>');
+    expect(first).toMatch(/<td class="number">3<.td><td class="number">10<.td><td>sold<.td>.*?<td>Rex<.td><.tr>/);
     const second = await follow(first, 'The pets after 246');
     expect(second).toMatch(/<td class="number">247<.*← Back/s);
     expect(await follow(second, '← Back')).toContain('<td>Rex</td>');
