@@ -8,10 +8,14 @@ export default {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   globalSetup: '<rootDir>/test/support/before-all-suites.ts',
+  reporters: ['<rootDir>/test/support/progress.ts', ['summary', { summaryThreshold: Infinity }]],
   testSequencer: '<rootDir>/test/support/long-suites-first.js',
   // Two more than the cores of a small machine: some suites do little but wait, for a host that starts or a browser.
   maxWorkers: 4,
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '1GB',
-  testTimeout: 30_000,
+  // A worker of 250 MB takes 1.5 s to be torn down; after Jest's own 0.5 s every run would warn of a leak.
+  workerGracefulExitTimeout: 10_000,
+  // Of hooks too: a local server starts in seconds, and in many more on a machine that is busy.
+  testTimeout: 60_000,
 };

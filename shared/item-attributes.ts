@@ -22,6 +22,22 @@ export const int64AttributeSchema = v.pipe(decimalTextSchema, int64Schema);
 /** A number in an item that fits a JavaScript number. */
 export const safeNumberSchema = v.pipe(decimalTextSchema, v.transform(Number), v.safeInteger());
 
+/** Placeholders for the names (some are reserved words) and values of expressions, collected as they are used. */
+export function expressionAttributes() {
+  const ExpressionAttributeNames: Record<string, string> = {};
+  const ExpressionAttributeValues: Record<string, unknown> = {};
+  const name = (attribute: string): string => {
+    ExpressionAttributeNames[`#${attribute}`] = attribute;
+    return `#${attribute}`;
+  };
+  const value = (content: unknown): string => {
+    const placeholder = `:value${Object.keys(ExpressionAttributeValues).length}`;
+    ExpressionAttributeValues[placeholder] = content;
+    return placeholder;
+  };
+  return { ExpressionAttributeNames, ExpressionAttributeValues, name, value };
+}
+
 /** The parsed item. @throws ServiceError INTERNAL_ERROR, whose cause names the item and its first fault */
 export function parseItem<Content>(schema: v.GenericSchema<unknown, Content>, item: Item, idName: string): Content {
   const { success, output, issues } = v.safeParse(schema, item, { abortEarly: true });

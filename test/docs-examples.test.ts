@@ -37,7 +37,7 @@ let host: LocalHost;
 beforeAll(async () => {
   host = await LocalHost.start();
 });
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 /** The code blocks of a page. */
 const blocksOf = (page: string) =>

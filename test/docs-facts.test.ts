@@ -6,6 +6,7 @@ import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { batchThrottle, overflowBatchThrottle } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';
+import { inventoryItemSchema } from '../shared/contract/inventory.ts';
 import { MAX_LIMIT, operations } from '../shared/contract/operations.ts';
 import { API_VERSION } from '../shared/contract/records.ts';
 import { operationIds } from '../shared/contract/routes.ts';
@@ -21,6 +22,8 @@ const read = (file: string): string => readFileSync(path.join(import.meta.dirnam
 
 /** A page of docs/operating, as one line of words: line breaks and the padding of tables say nothing. */
 const page = (name: string): string => read(`docs/operating/${name}.md`).replaceAll(/\s+/g, ' ');
+
+const changeLog = read('CHANGELOG.md');
 
 const formatNumber = (value: number): string => value.toLocaleString('en');
 
@@ -88,12 +91,19 @@ describe('README', () => {
 
   test('names the plans, and docs/keys.md the tags of their usage plans', () => {
     expect(readme).toContain(`(${planIds.map((plan) => plans[plan].title).join(', ')})`);
+    for (const plan of planIds) expect(changeLog).toContain(plans[plan].title);
     expect(page('../keys')).toContain(`on this plan: ${planIds.map((plan) => `\`${plan}\``).join(', ')};`);
   });
 
-  test.each(Object.values(operations))('and the page of the costs have the operation $method $path', (operation) => {
-    for (const text of [readme, page('costs')]) expect(text).toContain(`\`${operation.method} ${operation.path}\``);
+  test.each(Object.values(operations))('costs and change log have the operation $method $path', (operation) => {
+    for (const text of [readme, page('costs'), changeLog])
+      expect(text).toContain(`\`${operation.method} ${operation.path}\``);
   });
+});
+
+test.each(Object.keys(inventoryItemSchema.entries))('Imports and change log have the field %s of stock', (field) => {
+  expect(/^\| stock .*/m.exec(read('docs/importing.md'))?.[0]).toContain(`\`${field}\``);
+  expect(changeLog).toMatch(new RegExp(`\\b${field}\\b`));
 });
 
 test('The client has a method for each operation, and its README lists them all', () => {
@@ -110,7 +120,7 @@ test('package.json, client, document and change log are of one version', () => {
 
   expect([versionIn('package.json'), versionIn('shared/client/package.json')]).toEqual([API_VERSION, API_VERSION]);
   expect(JSON.parse(read('docs/openapi.json'))).toMatchObject({ info: { version: API_VERSION } });
-  expect(/^## \[(\d[^\]]*)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(API_VERSION);
+  expect(/^## \[(\d[^\]]*)\]/m.exec(changeLog)?.[1]).toBe(API_VERSION);
 });
 
 test('CONTRIBUTING says of every package what it is there for', () => {

@@ -48,7 +48,8 @@ export function schemaOf(schema: v.GenericSchema): SchemaObject {
     },
     overrideAction,
   });
-  if (isOfOpenApi(converted)) return converted;
+  const formatted: object = JSON.parse(JSON.stringify(converted), (_key, value: unknown) => withFormat(value));
+  if (isOfOpenApi(formatted)) return formatted;
   throw new Error('A schema of the contract cannot be expressed in OpenAPI');
 }
 
@@ -57,9 +58,23 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valib
   // For a list this check means unique items; for a time, an existing day, which `date-time` implies.
   if (valibotAction.type === 'check')
     return jsonSchema.type === 'array' ? { ...jsonSchema, uniqueItems: true } : jsonSchema;
-  // All plain integers of the contract have bounds within int32.
-  return valibotAction.type === 'integer' ? { ...jsonSchema, format: 'int32' } : undefined;
+  return undefined;
 };
+
+const integerSchema = v.looseObject({
+  type: v.literal('integer'),
+  format: v.optional(v.string()),
+  minimum: v.optional(v.number()),
+  maximum: v.optional(v.number()),
+});
+
+/** An integer with the format that holds its bounds; any other value unchanged. */
+function withFormat(value: unknown): unknown {
+  if (!v.is(integerSchema, value)) return value;
+  const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = value;
+  const isInt32 = minimum >= -(2 ** 31) && maximum < 2 ** 31;
+  return Object.assign({ type, format: isInt32 ? 'int32' : 'int64' }, value);
+}
 
 /** The converter's type is that of draft-07, which allows `true` as a schema; it never returns that. */
 const isOfOpenApi = (schema: object): schema is SchemaObject => 'type' in schema || '$ref' in schema;

@@ -37,7 +37,14 @@ import {
   unavailable,
   wasRefused,
 } from '../dynamodb.ts';
-import { exactNumbers, int64AttributeSchema, type Item, parseItem, safeNumberSchema } from '../item-attributes.ts';
+import {
+  exactNumbers,
+  expressionAttributes,
+  int64AttributeSchema,
+  type Item,
+  parseItem,
+  safeNumberSchema,
+} from '../item-attributes.ts';
 
 /** The only store: the partition key of every entry of a list. */
 export const STORE_ID = 'main';
@@ -83,6 +90,14 @@ export const stockEntrySchema = v.object({
   quantity: v.pipe(safeNumberSchema, quantitySchema),
   status: petStatusSchema,
 } satisfies SchemasOf<InventoryItem>);
+
+/** The condition of each field that {@link stockEntrySchema} can read it; `writeOf` has that of the quantity. */
+const readable = {
+  status: (name, value) => `${name} IN (${petStatuses.map(value).join(', ')})`,
+} satisfies Record<
+  Exclude<keyof InventoryItem, 'petId' | 'quantity'>,
+  (name: string, value: (content: unknown) => string) => string
+>;
 
 /** An item as {@link stockItem} makes it. */
 export const stockItemSchema = v.pipe(
@@ -176,7 +191,7 @@ export class StockStore {
     const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
     const conditions = [
       `${name('quantity')} BETWEEN ${value(Math.max(0, -by))} AND ${value(MAX_QUANTITY - Math.max(0, by))}`,
-      `${name('status')} IN (${petStatuses.map(value).join(', ')})`,
+      ...Object.entries(readable).map(([field, condition]) => condition(name(field), value)),
       ...(ifQuantity === undefined ? [] : [equal(['quantity', ifQuantity])]),
       mayHaveNone ? `(${hasVersion} OR attribute_not_exists(${name('version')}))` : hasVersion,
       ...Object.entries(unchanged).map(([field, content]) =>
@@ -195,22 +210,6 @@ export class StockStore {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
-}
-
-/** Placeholders for the names (some are reserved words) and values of expressions, collected as they are used. */
-function expressionAttributes() {
-  const ExpressionAttributeNames: Record<string, string> = {};
-  const ExpressionAttributeValues: Record<string, unknown> = {};
-  const name = (attribute: string): string => {
-    ExpressionAttributeNames[`#${attribute}`] = attribute;
-    return `#${attribute}`;
-  };
-  const value = (content: unknown): string => {
-    const placeholder = `:value${Object.keys(ExpressionAttributeValues).length}`;
-    ExpressionAttributeValues[placeholder] = content;
-    return placeholder;
-  };
-  return { ExpressionAttributeNames, ExpressionAttributeValues, name, value };
 }
 
 /** The fields of an update without those to remove (null). */

@@ -28,7 +28,7 @@ beforeEach(async () => {
   straight = new AdminCommand(host.origin);
 });
 
-afterEach(() => link.close());
+afterEach(() => link?.close());
 
 const tooMany = awsFault(429, 'TooManyRequestsException', 'Too Many Requests');
 const create = ['create', '--name', 'acme', '--plan', 'free'];

@@ -22,7 +22,7 @@ describe('When a function', () => {
     api = ApiClient.withKey(host.baseUrl, key.token);
   });
 
-  afterAll(() => host.close());
+  afterAll(() => host?.close());
 
   const update = (quantity: number, headers: Record<string, string>) =>
     api.send('PATCH', '/inventory/101', {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   withoutKey = new ApiClient(host.baseUrl, undefined);
 });
 
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 const listWithKey = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 

@@ -119,7 +119,7 @@ function filesIn(directory: string): Map<string, string> {
 describe('npm start', () => {
   let host: HostProcess;
 
-  afterEach(() => host.stop('SIGKILL'));
+  afterEach(() => host?.stop('SIGKILL'));
 
   /** Starts a server on the data directory. @returns the directory for what it removes when it stops */
   function start(...options: string[]): string {

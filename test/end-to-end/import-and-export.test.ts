@@ -32,7 +32,7 @@ beforeAll(async () => {
   client = new InventoryClient({ baseUrl: host.baseUrl, apiKey: host.host.keys.enterprise });
 });
 
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 beforeEach(async () => {
   link = await FaultyLink.to(host.origin);
@@ -40,7 +40,7 @@ beforeEach(async () => {
   mkdirSync(directory);
 });
 
-afterEach(() => link.close());
+afterEach(() => link?.close());
 
 function written(name: string, ...lines: string[]): string {
   const file = join(directory, name);

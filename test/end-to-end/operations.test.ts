@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sampleOrders, samplePets, sampleStock } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
+import { methodsFor, operationIds, routes } from '../../shared/contract/routes.ts';
 import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   api = ApiClient.withKey(host.baseUrl, key.token);
 });
 
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 beforeEach(() => host.stock.put(anEntry(7001, 60, 'pending'), { version: 'v1' }));
 
@@ -39,8 +40,15 @@ const pet = samplePets.find(({ id }) => id === '103');
 const placed = sampleOrders.filter(({ status }) => status === 'placed').map(recordToJson);
 const known = asking({ 'If-None-Match': 'W/"v0", "v1"' });
 
+/** The operation of a request; undefined if there is none. */
+const operationOf = (method: string, path: string) =>
+  operationIds.find((id) => {
+    const pattern = routes[id].path.replaceAll(/\{\w+\}/g, '[^/]+');
+    return methodsFor(routes[id].method).some((own) => own === method) && new RegExp(`^${pattern}(\\?|$)`).test(path);
+  });
+
 describe('Every response matches the OpenAPI document', () => {
-  test.each<[method: string, path: string, parts: RequestParts, status: number, body: unknown]>([
+  const requests: [method: string, path: string, parts: RequestParts, status: number, body: unknown][] = [
     ['GET', '/inventory?petId=7001,999', {}, 200, [item(60)]],
     ['GET', '/inventory/7001', {}, 200, item(60)],
     ['GET', '/inventory/7001', known, 304, ''],
@@ -51,13 +59,20 @@ describe('Every response matches the OpenAPI document', () => {
     ['POST', '/inventory/7001/adjustments', json({ by: -59 }), 200, item(1)],
     ['GET', '/pets/103', {}, 200, { id: 103, name: pet?.name, status: expect.any(String) }],
     ['GET', '/store/orders?status=placed', {}, 200, JSON.parse(`[${placed.join(',')}]`)],
-  ])('%s %s, with %j: %i', async (method, path, parts, status, body) => {
+    ['GET', '/key', {}, 200, { access: 'full' }],
+  ];
+
+  test('of each operation', () => {
+    expect(new Set(requests.map(([method, path]) => operationOf(method, path)))).toEqual(new Set(operationIds));
+  });
+
+  test.each(requests)('%s %s, with %j: %i', async (method, path, parts, status, body) => {
     const response = await api.send(method, path, parts);
 
     const found: unknown = response.text && JSON.parse(response.text);
     expect({ status: response.status, body: found }).toMatchObject({ status, body });
-    const isExperimental = path.startsWith('/inventory/') || method === 'PATCH';
-    expect(response.headers.get('X-API-Stability') === 'experimental').toBe(isExperimental);
+    const { stability } = routes[operationOf(method, path) ?? 'getPet'];
+    expect(response.headers.get('X-API-Stability') ?? 'stable').toBe(stability);
   });
 
   test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([

@@ -15,7 +15,7 @@ let host: LocalHost;
 beforeAll(async () => {
   host = await LocalHost.start({ sampleData: false });
 });
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 /** The page in a browser, and what it must not do: complain, and call other origins than it says. */
 class ReferencePage {
@@ -80,7 +80,7 @@ describeInBrowser('The reference page in a browser', () => {
     browser = await TestBrowser.start();
     await host.stock.putAll([anEntry(101, 4), anEntry(LARGE_PET_ID, 8)]);
   });
-  afterAll(() => browser.close());
+  afterAll(() => browser?.close());
 
   test('at an origin of its own, as on AWS, has guide and operations, and its try-it calls the API with the key', async () => {
     const origin = 'https://reference.invalid';

@@ -41,7 +41,7 @@ describe('npm run smoke', () => {
     host = await LocalHost.start();
     key = await issueKey(host);
   });
-  afterAll(() => host.close());
+  afterAll(() => host?.close());
 
   /** `npm run smoke -- …` without npm, with the key where it belongs. */
   const smoke = (url: string, ...words: string[]): Promise<Outcome> =>

@@ -9,6 +9,8 @@ const modules = join(import.meta.dirname, '../../node_modules');
 export default async function beforeAllSuites(): Promise<void> {
   // Hundreds of processes that the suites start load the same modules. Node keeps what it has compiled in this folder.
   process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache/node-compile');
+  // Suites of `npm test -- --fast` need neither.
+  if (process.env.FAST_TESTS !== undefined) return;
   await startDynamoDBLocal();
   synthesizeForAllSuites();
 }

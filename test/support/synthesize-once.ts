@@ -96,8 +96,12 @@ export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 's
   const directory = join(process.env[DIRECTORY_VARIABLE] ?? '', '..');
   const deadline = performance.now() + TIMEOUT_MS;
   while (!existsSync(join(directory, `made-${variant}`))) {
-    if (existsSync(join(directory, 'failed')) || performance.now() > deadline)
-      throw new Error(`The synthesis has failed: ${readFileSync(join(directory, 'messages'), 'utf8')}`);
+    const messages = () => readFileSync(join(directory, 'messages'), 'utf8');
+    if (existsSync(join(directory, 'failed'))) throw new Error(`The synthesis has failed: ${messages()}`);
+    if (performance.now() > deadline)
+      throw new Error(
+        `The synthesis has not ended within ${TIMEOUT_MS / 1_000} s. So far: ${messages() || 'no output'}`,
+      );
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   }
   return join(directory, variant);

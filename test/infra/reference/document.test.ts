@@ -10,7 +10,8 @@ import { openApiDocument } from '../../../infra/reference/document.ts';
 import { schemaOf } from '../../../infra/reference/schemas.ts';
 import { writtenDocument } from '../../../infra/reference/write-docs.ts';
 import { errorCatalog } from '../../../shared/contract/errors.ts';
-import { inventoryUpdateSchema } from '../../../shared/contract/inventory.ts';
+import { integerFrom } from '../../../shared/contract/int64.ts';
+import { inventoryUpdateSchema, MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
 import { everyOperationErrors, type Operation, operations } from '../../../shared/contract/operations.ts';
 import { allowedRequestHeaders, deprecationHeaders, exposedHeaders } from '../../../shared/http/response-headers.ts';
 import { DocumentedApi } from '../../support/documented-api.ts';
@@ -137,6 +138,14 @@ describe('The guide in it', () => {
     expect(anchors.length).toBeGreaterThan(3);
     expect(sections).toEqual(expect.arrayContaining([...new Set(anchors)]));
   });
+});
+
+test.each([
+  [0, MAX_QUANTITY, 'int32'],
+  [0, MAX_QUANTITY + 1, 'int64'],
+  [-MAX_QUANTITY - 2, 0, 'int64'],
+])('An integer from %i to %i is an %s', (min, max, format) => {
+  expect(schemaOf(integerFrom(min, max))).toMatchObject({ type: 'integer', format });
 });
 
 test('A schema of the document takes and refuses what the one takes and refuses that validates requests', () => {

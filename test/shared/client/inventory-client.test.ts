@@ -158,6 +158,12 @@ describe('a request that failed', () => {
     expectNoKey(thrown);
   });
 
+  test('says the failure of a fetch without a cause once', async () => {
+    const options = { baseUrl: 'http://127.0.0.1', apiKey: 'k', maxRetries: 0 };
+    const store = new InventoryClient({ ...options, fetch: () => Promise.reject(new TypeError('fetch failed')) });
+    await expect(store.getInventory(101n)).rejects.toThrow(/ \(network\): fetch failed$/);
+  });
+
   test('has its code and message in JSON, and no response', async () => {
     const server = await ScriptedServer.start(failure(412, 'PRECONDITION_FAILED', seen));
     const thrown = await apiErrorOf(quickClient(server).updateInventory(101n, 7));

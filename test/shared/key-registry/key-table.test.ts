@@ -15,6 +15,7 @@ import {
 import { plans } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { describeOnEachEngine } from '../../support/engines.ts';
+import { recordCalls } from '../recorded-calls.ts';
 import { aKey, createHistoryTable, createKeysTable } from '../../support/tables.ts';
 
 const CALL_MS = 20_000;
@@ -116,6 +117,15 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       ]);
       expect(applied.changedAt).toBe(made.changedAt);
       expect(await whatOf(key, 1)).toEqual([['name acme → b']]);
+    });
+
+    test('is kept for 400 days, and read consistently', async () => {
+      const calls = recordCalls(client);
+      const key = await changed(recorded, aKey());
+      await history.of(key, 9);
+
+      const ttl = Math.floor((Number(key.changedAt) + 400 * 86_400_000) / 1_000);
+      expect(calls.slice(1)).toMatchObject([{ input: { Item: { ttl } } }, { input: { ConsistentRead: true } }]);
     });
 
     test('shows a change that was not recorded, which fails no command, until its entry would have been deleted', async () => {

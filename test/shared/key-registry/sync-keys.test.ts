@@ -261,8 +261,8 @@ describe('Many keys that seem to be gone', () => {
   });
 
   test.each([
-    [30, 0],
-    [300, 11],
+    [219, 0],
+    [220, 11],
   ])('11 of %i are closed only if that is at most 5 %% of all', async (all, closed) => {
     const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
     await registry.sync();

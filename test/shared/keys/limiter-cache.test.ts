@@ -89,9 +89,25 @@ describe('Refusals from memory', () => {
   });
 });
 
+const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
+
+test('A key is evicted after requests of a thousand others', async () => {
+  let calls = 0;
+  const limiter = new Limiter(
+    clientOver(() => Promise.reject(++calls && unknown)),
+    'keys',
+  );
+  const token = tokenOf(aKey());
+  for (const next of [token, token, ...Array.from({ length: 1_000 }, () => tokenOf(aKey()))])
+    await limiter.admit(next, NOW);
+  expect(calls).toBe(1_001);
+
+  await limiter.admit(token, NOW);
+  expect(calls).toBe(1_002);
+});
+
 describe('A key whose writes DynamoDB throttles', () => {
   const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
-  const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
 
   afterEach(() => void jest.restoreAllMocks());
 

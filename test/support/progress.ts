@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import type { Reporter, Test, TestResult } from '@jest/reporters';
+
+interface Directory {
+  suites: number;
+  passed: number;
+  failed: number;
+}
+
+/** Prints a line for each directory once its suites have ended, a line for each failure, and the failures in full. */
+export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunComplete'> {
+  readonly #directories = new Map<string, Directory>();
+  readonly #failures: string[] = [];
+
+  onTestResult({ path, context }: Test, { testResults, testExecError, numPassingTests }: TestResult): void {
+    const file = relative(context.config.rootDir, path);
+    const directory = this.#directories.get(dirname(file)) ?? { suites: suitesIn(dirname(path)), passed: 0, failed: 0 };
+    this.#directories.set(dirname(file), directory);
+    // A hook that fails reports the same failure for each of its tests.
+    const failures = new Map<string, string[]>();
+    for (const { fullName, failureMessages } of testResults)
+      for (const message of failureMessages) failures.set(message, [...(failures.get(message) ?? []), fullName]);
+    if (testExecError) failures.set(testExecError.stack || testExecError.message, ['The suite does not run']);
+    for (const [message, [name, ...others]] of failures) {
+      const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+      print(`✗ ${file}: ${name}${more}`);
+      this.#failures.push(`${file}: ${name}${more}\n${message}`);
+    }
+    directory.suites -= 1;
+    directory.passed += numPassingTests;
+    directory.failed += failures.size;
+    if (directory.suites === 0) this.#end(dirname(file), directory);
+  }
+
+  onRunComplete(): void {
+    for (const [name, directory] of this.#directories) if (directory.suites > 0) this.#end(name, directory);
+    for (const failure of this.#failures) print(`\n✗ ${failure}`);
+  }
+
+  #end(name: string, { passed, failed }: Directory): void {
+    print(`${failed > 0 ? '✗' : '✓'} ${name}: ${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`);
+  }
+}
+
+const suitesIn = (directory: string): number =>
+  readdirSync(directory).filter((name) => name.endsWith('.test.ts')).length;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
