@@ -30,6 +30,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getRequestListener } from '@hono/node-server';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
+import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
 import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
@@ -43,8 +44,9 @@ import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
 import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
+import { writeNotice } from './local-server-error.ts';
 import { LogGroups } from './log-groups.ts';
-import { prepareData } from './prepare-data.ts';
+import { loadSampleUsage, prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -141,6 +143,11 @@ async function start(
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
   const served = { restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
   service.resolve(served);
+  if (options.sampleData) {
+    // Its writes would delay the start.
+    const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
+    closings.defer(() => loaded);
+  }
   return {
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,

@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
+import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
@@ -31,10 +32,16 @@ export async function prepareData(
       stock: outputOf(stack, 'StockTableName'),
       pets: outputOf(stack, 'PetsTableName'),
       orders: outputOf(stack, 'OrdersTableName'),
-      usage: outputOf(stack, 'UsageTableName'),
     });
   }
   await issueDemoKeys(client, outputOf(stack, 'KeysTableName'), records);
+}
+
+/** Adds sample usage to an empty table. The totals come last: the next start repeats what was interrupted. */
+export async function loadSampleUsage(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
+  const table = outputOf(stack, 'UsageTableName');
+  if ((await new KeyUsage(client, table).of(undefined, '')).length > 0) return;
+  for (const items of sampleUsage(Date.now())) await writeItems(client, table, items, (item) => item);
 }
 
 function outputOf(stack: ServedStack, name: string): string {
@@ -50,13 +57,12 @@ function outputOf(stack: ServedStack, name: string): string {
  */
 export async function loadSampleData(
   client: DynamoDBDocumentClient,
-  tables: Readonly<Record<'stock' | 'pets' | 'orders' | 'usage', string>>,
+  tables: Readonly<Record<'stock' | 'pets' | 'orders', string>>,
 ): Promise<void> {
   await Promise.all([
     fill(client, tables.stock, sampleStock, stockItem),
     fill(client, tables.pets, samplePets, petItem),
     fill(client, tables.orders, sampleOrders, orderItem),
-    fill(client, tables.usage, sampleUsage(Date.now()), (item) => item),
   ]);
 }
 

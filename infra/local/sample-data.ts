@@ -28,7 +28,10 @@ export const {
 
 const SAMPLE_DAYS = 30;
 
-/** Items of the usage table: the requests of the demo keys in the month before, with weekends and one flood. */
+/**
+ * Items of the usage table: the requests of the demo keys in the month before, with weekends and one flood; and the
+ * totals.
+ */
 export function sampleUsage(now: number) {
   const ofKeys = planIds.flatMap((plan, at) => {
     const { perDay } = limitsOfDemoKey(plan);
@@ -44,5 +47,5 @@ export function sampleUsage(now: number) {
   });
   const totals = [...sumByDay(ofKeys.map(([, usage]) => usage)).values()];
   const ofAll = totals.map((usage): [string, DayUsage] => [ALL_KEYS, { ...usage, sample: true }]);
-  return [...ofKeys, ...ofAll].map(([recordId, usage]) => KeyUsage.itemOf(recordId, usage));
+  return [ofKeys, ofAll].map((days) => days.map(([recordId, usage]) => KeyUsage.itemOf(recordId, usage)));
 }

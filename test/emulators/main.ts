@@ -95,10 +95,9 @@ async function sideOf({ outputs }: Deployment, endpoint: string): Promise<Side> 
     StockTableName: stock = '',
     PetsTableName: pets = '',
     OrdersTableName: orders = '',
-    UsageTableName: usage = '',
   } = outputs;
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient(), { unmarshallOptions: { ...exactNumbers } });
-  await loadSampleData(documents, { stock, pets, orders, usage });
+  await loadSampleData(documents, { stock, pets, orders });
   const args = ['keys', 'create', '--stage', 'staging', '--plan', 'business', '--name', 'witness', '--json'];
   const { stdout, stderr } = spawnSync(process.execPath, ['infra/admin/main.ts', ...args], { encoding: 'utf8' });
   if (stderr !== '') throw new Error(`The admin command cannot issue a key: ${stderr}`);

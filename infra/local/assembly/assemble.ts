@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import * as v from 'valibot';
@@ -57,7 +56,11 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   const kill = (): void => void child.kill('SIGKILL');
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
-  const [exitCode]: unknown[] = await once(child, 'exit').finally(() => process.off('exit', kill));
+  // Not its error by the signal, which comes earlier: until it has ended, it writes.
+  child.on('error', () => undefined);
+  const exitCode = await new Promise((resolve) => child.once('exit', resolve));
+  process.off('exit', kill);
+  signal?.throwIfAborted();
   if (exitCode !== 0) throw new LocalServerError('The service cannot be synthesized');
 }
 

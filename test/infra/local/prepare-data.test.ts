@@ -16,14 +16,7 @@ import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { STORE_ID } from '../../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
-import {
-  aKey,
-  createOrdersTable,
-  createPetsTable,
-  createStockTable,
-  createUsageTable,
-  KeysTable,
-} from '../../support/tables.ts';
+import { aKey, createOrdersTable, createPetsTable, createStockTable, KeysTable } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 
@@ -103,15 +96,14 @@ describe('issuing the demo keys', () => {
 
 test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
   const { client } = database;
-  const [stock, pets, orders, usage] = await Promise.all([
+  const [stock, pets, orders] = await Promise.all([
     createStockTable(client),
     createPetsTable(client),
     createOrdersTable(client),
-    createUsageTable(client),
   ]);
   const Item = { storeId: STORE_ID, petId: -1, quantity: 5, status: 'sold' };
   await client.send(new PutCommand({ TableName: stock, Item }));
-  await loadSampleData(client, { stock, pets, orders, usage });
+  await loadSampleData(client, { stock, pets, orders });
 
   expect(await Array.fromAsync(stockList(client, stock).all())).toEqual([
     [{ petId: '-1', quantity: 5, status: 'sold' }],
