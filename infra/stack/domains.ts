@@ -1,12 +1,5 @@
 import { Aws, CfnOutput } from 'aws-cdk-lib';
-import {
-  BasePathMapping,
-  DomainName,
-  EndpointAccessMode,
-  EndpointType,
-  type RestApi,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
@@ -21,7 +14,7 @@ export const VERSION_SEGMENT = `v${API_VERSION.split('.')[0]}`;
 export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSION_SEGMENT}`;
 
 /** API Gateway's base URL. It depends on the API alone, not on its stage, whose URL `restApi.url` is. */
-export const gatewayUrlOf = ({ restApiId }: RestApi): string =>
+export const gatewayUrlOf = ({ restApiId }: apigateway.RestApi): string =>
   `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${VERSION_SEGMENT}`;
 
 /** Creates the DNS records of a custom domain, if its zone is known. */
@@ -36,22 +29,22 @@ export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias
 
 export interface ApiDomainProps {
   readonly domain: Domain;
-  readonly restApi: RestApi;
+  readonly restApi: apigateway.RestApi;
 }
 
 /** A custom domain of the API, with the version as its base path, as in the base URL. */
 export class ApiDomain extends Construct {
   constructor(scope: Construct, id: string, { domain, restApi }: ApiDomainProps) {
     super(scope, id);
-    const domainName = new DomainName(this, 'Name', {
+    const domainName = new apigateway.DomainName(this, 'Name', {
       domainName: domain.name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
-      endpointType: EndpointType.REGIONAL,
-      securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
-      endpointAccessMode: EndpointAccessMode.STRICT,
+      endpointType: apigateway.EndpointType.REGIONAL,
+      securityPolicy: apigateway.SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
+      endpointAccessMode: apigateway.EndpointAccessMode.STRICT,
     });
     const stage = restApi.deploymentStage;
-    new BasePathMapping(this, 'BasePath', { domainName, restApi, basePath: VERSION_SEGMENT, stage });
+    new apigateway.BasePathMapping(this, 'BasePath', { domainName, restApi, basePath: VERSION_SEGMENT, stage });
     addRecords(this, domain, new ApiGatewayDomain(domainName));
     const output = new CfnOutput(this, 'ApiDomainTarget', { value: domainName.domainNameAliasDomainName });
     output.overrideLogicalId('ApiDomainTarget');

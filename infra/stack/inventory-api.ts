@@ -1,29 +1,8 @@
-import { Duration, Stack } from 'aws-cdk-lib';
-import {
-  AccessLogField,
-  AccessLogFormat,
-  ApiKeySourceType,
-  AuthorizationType,
-  CfnAuthorizer,
-  CfnGatewayResponse,
-  CfnMethod,
-  CfnResource,
-  CfnRestApi,
-  EndpointAccessMode,
-  EndpointType,
-  LambdaIntegration,
-  LogGroupLogDestination,
-  type Method,
-  MethodLoggingLevel,
-  MockIntegration,
-  RequestAuthorizer,
-  ResponseTransferMode,
-  RestApi,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigateway';
+import { CfnResource, Duration, Stack } from 'aws-cdk-lib';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
 import { type Operation, operations } from '../../shared/contract/operations.ts';
 import { methodsFor, methodsOf, type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import {
@@ -57,7 +36,7 @@ export interface InventoryApiProps extends StageSettings {
 
 /** The REST API: every method authorized and metered, every operation on its own function, the rest on the fallback. */
 export class InventoryApi extends Construct {
-  readonly restApi: RestApi;
+  readonly restApi: apigateway.RestApi;
   /** The API's name in its metrics. */
   readonly name: string;
   readonly stageName = VERSION_SEGMENT;
@@ -67,7 +46,7 @@ export class InventoryApi extends Construct {
     super(scope, id);
     const { functions, lists, gatewayLogs } = props;
     this.name = `Pet store inventory (${props.name})`;
-    const authorizer = new RequestAuthorizer(this, 'Authorizer', {
+    const authorizer = new apigateway.RequestAuthorizer(this, 'Authorizer', {
       handler: functions.byName.authorizer.live,
       // No identity source and no caching: every request reaches the authorizer, which counts it.
       identitySources: [],
@@ -75,17 +54,20 @@ export class InventoryApi extends Construct {
     });
     dropEmptyIdentitySource(authorizer);
     this.accessLogs = new LogGroup(this, 'AccessLogs');
-    this.restApi = new RestApi(this, 'RestApi', {
+    this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: this.name,
-      apiKeySourceType: ApiKeySourceType.AUTHORIZER,
-      endpointTypes: [EndpointType.REGIONAL],
+      apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
       cloudWatchRole: gatewayLogs,
       defaultMethodOptions: { authorizer, apiKeyRequired: true },
       deployOptions: {
         stageName: VERSION_SEGMENT,
         ...methodSettings(props),
         tracingEnabled: true,
-        ...(gatewayLogs && { accessLogDestination: new LogGroupLogDestination(this.accessLogs), accessLogFormat }),
+        ...(gatewayLogs && {
+          accessLogDestination: new apigateway.LogGroupLogDestination(this.accessLogs),
+          accessLogFormat,
+        }),
       },
     });
     allowNoOldTls(this.restApi);
@@ -93,23 +75,24 @@ export class InventoryApi extends Construct {
     if (gatewayLogs) this.#expireExecutionLogs();
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
-    for (const kind of [CfnResource, CfnGatewayResponse, CfnMethod]) this.#createInSequence(kind);
+    for (const kind of ['Resource', 'GatewayResponse', 'Method']) this.#createInSequence(`AWS::ApiGateway::${kind}`);
     // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
   }
 
   /** API Gateway throttles its own API: a first deployment that creates all of them concurrently fails with 429. */
-  #createInSequence(kind: typeof CfnResource | typeof CfnGatewayResponse | typeof CfnMethod): void {
-    let previous: IConstruct | undefined;
-    for (const each of this.restApi.node.findAll().filter((construct) => construct instanceof kind)) {
+  #createInSequence(type: string): void {
+    let previous: CfnResource | undefined;
+    for (const each of this.restApi.node.findAll().filter((one) => CfnResource.isCfnResource(one))) {
+      if (each.cfnResourceType !== type) continue;
       if (previous) each.node.addDependency(previous);
       previous = each;
     }
   }
 
   /** The method of an operation. @throws Error if there is none */
-  methodOf(id: OperationId): Method {
+  methodOf(id: OperationId): apigateway.Method {
     const { method, path } = operations[id];
     const found = this.restApi.methods.find(
       ({ httpMethod, resource }) => httpMethod === method && resource.path === path,
@@ -174,12 +157,12 @@ export class InventoryApi extends Construct {
         Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
       );
     const literals = parametersOf((value) => `'${value}'`);
-    const response = new MockIntegration({
+    const response = new apigateway.MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
       integrationResponses: [{ statusCode: '204', responseParameters: literals }],
     });
     this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
-      authorizationType: AuthorizationType.NONE,
+      authorizationType: apigateway.AuthorizationType.NONE,
       apiKeyRequired: false,
       methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
     });
@@ -192,7 +175,7 @@ export class InventoryApi extends Construct {
  */
 function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {
-    loggingLevel: gatewayLogs ? MethodLoggingLevel.ERROR : MethodLoggingLevel.OFF,
+    loggingLevel: gatewayLogs ? apigateway.MethodLoggingLevel.ERROR : apigateway.MethodLoggingLevel.OFF,
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
@@ -207,41 +190,41 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
 const methodKeyOf = ({ method, path }: Operation): string => `${path}/${method}`;
 
 /** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still allows TLS 1.0. */
-function allowNoOldTls(restApi: RestApi): void {
+function allowNoOldTls(restApi: apigateway.RestApi): void {
   const resource = restApi.node.findChild('Resource');
-  if (!(resource instanceof CfnRestApi)) return;
-  resource.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
-  resource.endpointAccessMode = EndpointAccessMode.STRICT;
+  if (!(resource instanceof apigateway.CfnRestApi)) return;
+  resource.securityPolicy = apigateway.SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
+  resource.endpointAccessMode = apigateway.EndpointAccessMode.STRICT;
 }
 
 /** The construct renders "no identity source" as an empty one, which API Gateway does not define. */
-function dropEmptyIdentitySource(authorizer: RequestAuthorizer): void {
+function dropEmptyIdentitySource(authorizer: apigateway.RequestAuthorizer): void {
   const resource = authorizer.node.findChild('Resource');
-  if (resource instanceof CfnAuthorizer) resource.addPropertyDeletionOverride('IdentitySource');
+  if (resource instanceof apigateway.CfnAuthorizer) resource.addPropertyDeletionOverride('IdentitySource');
 }
 
 /** One JSON line per request, without path and key value: both may contain secrets. */
-const accessLogFormat = AccessLogFormat.custom(
+const accessLogFormat = apigateway.AccessLogFormat.custom(
   JSON.stringify({
-    requestId: AccessLogField.contextRequestId(),
-    time: AccessLogField.contextRequestTime(),
-    ip: AccessLogField.contextIdentitySourceIp(),
-    method: AccessLogField.contextHttpMethod(),
-    resource: AccessLogField.contextResourcePath(),
-    status: AccessLogField.contextStatus(),
-    bytes: AccessLogField.contextResponseLength(),
-    milliseconds: AccessLogField.contextResponseLatency(),
-    integrationMilliseconds: AccessLogField.contextIntegrationLatency(),
-    keyId: AccessLogField.contextAuthorizerPrincipalId(),
-    plan: AccessLogField.contextAuthorizer('plan'),
-    outcome: AccessLogField.contextAuthorizer('outcome'),
-    gatewayError: AccessLogField.contextErrorResponseType(),
+    requestId: apigateway.AccessLogField.contextRequestId(),
+    time: apigateway.AccessLogField.contextRequestTime(),
+    ip: apigateway.AccessLogField.contextIdentitySourceIp(),
+    method: apigateway.AccessLogField.contextHttpMethod(),
+    resource: apigateway.AccessLogField.contextResourcePath(),
+    status: apigateway.AccessLogField.contextStatus(),
+    bytes: apigateway.AccessLogField.contextResponseLength(),
+    milliseconds: apigateway.AccessLogField.contextResponseLatency(),
+    integrationMilliseconds: apigateway.AccessLogField.contextIntegrationLatency(),
+    keyId: apigateway.AccessLogField.contextAuthorizerPrincipalId(),
+    plan: apigateway.AccessLogField.contextAuthorizer('plan'),
+    outcome: apigateway.AccessLogField.contextAuthorizer('outcome'),
+    gatewayError: apigateway.AccessLogField.contextErrorResponseType(),
   }),
 );
 
 /** @param streamedSeconds makes API Gateway stream the response, of any size, for this long */
-function integration({ live }: ServiceFunction, streamedSeconds?: number): LambdaIntegration {
+function integration({ live }: ServiceFunction, streamedSeconds?: number): apigateway.LambdaIntegration {
   const timeout = Duration.seconds(streamedSeconds ?? 29);
-  const streaming = streamedSeconds !== undefined && { responseTransferMode: ResponseTransferMode.STREAM };
-  return new LambdaIntegration(live, { allowTestInvoke: false, timeout, ...streaming });
+  const streaming = streamedSeconds !== undefined && { responseTransferMode: apigateway.ResponseTransferMode.STREAM };
+  return new apigateway.LambdaIntegration(live, { allowTestInvoke: false, timeout, ...streaming });
 }

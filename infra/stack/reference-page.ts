@@ -3,17 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import {
-  CachePolicy,
-  Distribution,
-  HeadersFrameOption,
-  HeadersReferrerPolicy,
-  HttpVersion,
-  ResponseHeadersPolicy,
-  S3OriginAccessControl,
-  SecurityPolicyProtocol,
-  ViewerProtocolPolicy,
-} from 'aws-cdk-lib/aws-cloudfront';
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -33,7 +23,7 @@ type Files = readonly (readonly [path: string, file: PageFile])[];
 
 /** The reference page: a private bucket behind CloudFront, and its files. */
 export class ReferencePage extends Construct {
-  readonly distribution: Distribution;
+  readonly distribution: cloudfront.Distribution;
   readonly #bucket: Bucket;
   readonly #settings: StageSettings;
 
@@ -42,28 +32,28 @@ export class ReferencePage extends Construct {
     const { name, apiDomain, pageDomain } = settings;
     this.#settings = settings;
     this.#bucket = this.#privateBucket();
-    this.distribution = new Distribution(this, 'Distribution', {
+    this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `Pet store API reference (${name})`,
       defaultRootObject: 'index.html',
       defaultBehavior: {
         origin: S3BucketOrigin.withOriginAccessControl(asInterface(this.#bucket), {
-          originAccessControl: new S3OriginAccessControl(this, 'AccessControl', {
+          originAccessControl: new cloudfront.S3OriginAccessControl(this, 'AccessControl', {
             originAccessControlName: nameInAccount(name),
           }),
         }),
-        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        cachePolicy: cloudfront.CachePolicy.CACHING_OPTIMIZED,
         responseHeadersPolicy: this.#headers(name, apiDomain),
-        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       },
       // Without permission to list the bucket, a missing file is 403.
       errorResponses: [
         { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/index.html', ttl: Duration.minutes(1) },
       ],
-      httpVersion: HttpVersion.HTTP2_AND_3,
+      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       ...(pageDomain && {
         domainNames: [pageDomain.name],
         certificate: Certificate.fromCertificateArn(this, 'Certificate', pageDomain.certificateArn),
-        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+        minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
     if (pageDomain) {
@@ -131,16 +121,16 @@ export class ReferencePage extends Construct {
   }
 
   /** The page's own policy names its API (see page-files.ts). Here, the API's URL would be a circular dependency. */
-  #headers(stage: AnyStageName, apiDomain: Domain | undefined): ResponseHeadersPolicy {
+  #headers(stage: AnyStageName, apiDomain: Domain | undefined): cloudfront.ResponseHeadersPolicy {
     const api = `https://${apiDomain?.name ?? `*.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}`;
-    return new ResponseHeadersPolicy(this, 'Headers', {
+    return new cloudfront.ResponseHeadersPolicy(this, 'Headers', {
       responseHeadersPolicyName: nameInAccount(stage),
       comment: 'Headers of the pet store API reference',
       securityHeadersBehavior: {
         contentSecurityPolicy: { contentSecurityPolicy: policyHeader(api), override: true },
         contentTypeOptions: { override: true },
-        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
-        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        frameOptions: { frameOption: cloudfront.HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.NO_REFERRER, override: true },
         strictTransportSecurity: { accessControlMaxAge: HTTPS_ONLY, includeSubdomains: true, override: true },
       },
       customHeadersBehavior: {

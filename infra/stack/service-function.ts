@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Aws, CfnElement, type Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  type Alias,
-  ApplicationLogLevel,
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  type IFunction,
-  LoggingFormat,
-  Runtime,
-  SystemLogLevel,
-  Tracing,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
@@ -35,18 +24,18 @@ export interface ServiceFunctionProps {
   /** By default that of functions of requests. */
   readonly memorySize?: number;
   /** By default traces are sampled as requests are. */
-  readonly tracing?: Tracing;
+  readonly tracing?: lambda.Tracing;
 }
 
 /**
  * A Lambda function of the service: Node 24 on arm64, its bundle, its log group, a role that can only log and trace
  * there. It is invoked only by its alias.
  */
-export class ServiceFunction extends LambdaFunction {
+export class ServiceFunction extends lambda.Function {
   /** The alias for all callers. */
-  readonly live: IFunction;
+  readonly live: lambda.IFunction;
   /** The same alias, for CodeDeploy, which moves it to another version. */
-  readonly alias: Alias;
+  readonly alias: lambda.Alias;
   readonly logs: LogGroup;
 
   constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
@@ -58,7 +47,7 @@ export class ServiceFunction extends LambdaFunction {
 
     super(scope, id, {
       memorySize: MEMORY_MEGABYTES,
-      tracing: Tracing.ACTIVE,
+      tracing: lambda.Tracing.ACTIVE,
       ...props,
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       environment: {
@@ -67,15 +56,15 @@ export class ServiceFunction extends LambdaFunction {
         STACK_NAME: Stack.of(scope).stackName,
         URL_SUFFIX: Aws.URL_SUFFIX,
       },
-      code: Code.fromAsset(bundleOf(entry)),
+      code: lambda.Code.fromAsset(bundleOf(entry)),
       handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
       logGroup: logs,
       // Lambda keeps JSON lines unchanged, including metrics, and adds its own lines only for failures.
-      loggingFormat: LoggingFormat.JSON,
-      systemLogLevelV2: SystemLogLevel.WARN,
-      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
       role,
       // Keeps older versions, for rollbacks, but not the version of a release that was rolled back, as RETAIN would:
       // Lambda does not publish the same code twice, so that release could not be repeated.
@@ -84,7 +73,7 @@ export class ServiceFunction extends LambdaFunction {
     this.logs = logs;
     this.alias = this.addAlias(LIVE);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
-    this.live = this.alias as IFunction;
+    this.live = this.alias as lambda.IFunction;
   }
 }
 

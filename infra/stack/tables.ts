@@ -1,23 +1,16 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import {
-  type Attribute,
-  AttributeType,
-  BillingMode,
-  StreamViewType,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 
 interface Schema {
-  readonly partitionKey: Attribute;
-  readonly sortKey?: Attribute;
+  readonly partitionKey: dynamodb.Attribute;
+  readonly sortKey?: dynamodb.Attribute;
   readonly timeToLiveAttribute?: string;
 }
 
-const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
-const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+const string = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING });
+const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER });
 
 const schemas: Readonly<Record<TableName, Schema>> = {
   /** Stock levels: one item per pet, in petId order. */
@@ -42,29 +35,29 @@ const schemas: Readonly<Record<TableName, Schema>> = {
 
 /** The DynamoDB tables. A changed logical id would create an empty table (tables.test.ts). */
 export class Tables extends Construct {
-  readonly #tables: Readonly<Record<TableName, Table>>;
+  readonly #tables: Readonly<Record<TableName, dynamodb.Table>>;
 
   constructor(scope: Construct, id: string, settings: Pick<StageSettings, 'retainData' | 'stockEvents'>) {
     super(scope, id);
     const { retainData, stockEvents } = settings;
     const made = tableNames.map((name) => [
       name,
-      new Table(this, name.charAt(0).toUpperCase() + name.slice(1), {
+      new dynamodb.Table(this, name.charAt(0).toUpperCase() + name.slice(1), {
         ...schemas[name],
-        billingMode: BillingMode.PAY_PER_REQUEST,
-        encryption: TableEncryption.AWS_MANAGED,
+        billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+        encryption: dynamodb.TableEncryption.AWS_MANAGED,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: retainData,
         // Can change without replacing the table.
-        ...(name === 'stock' && stockEvents && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
+        ...(name === 'stock' && stockEvents && { stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES }),
         removalPolicy: retainData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       }),
     ]);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each of the names
-    this.#tables = Object.fromEntries(made) as Record<TableName, Table>;
+    this.#tables = Object.fromEntries(made) as Record<TableName, dynamodb.Table>;
   }
 
-  get all(): readonly Table[] {
+  get all(): readonly dynamodb.Table[] {
     return Object.values(this.#tables);
   }
 
@@ -76,7 +69,7 @@ export class Tables extends Construct {
     return this.#tables[name].tableArn;
   }
 
-  get stock(): Table {
+  get stock(): dynamodb.Table {
     return this.#tables.stock;
   }
 }

@@ -1,16 +1,5 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
-import {
-  type Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  type IWidget,
-  LegendPosition,
-  LogQueryVisualizationType,
-  LogQueryWidget,
-  Stats,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
 import { tableNames } from '../../stages.ts';
@@ -20,7 +9,7 @@ import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
 
 export interface ServiceDashboardProps extends Monitored {
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly cloudwatch.Alarm[];
 }
 
 /** Period of all graphs for up to some hours: CloudWatch uses longer periods for days. */
@@ -33,9 +22,14 @@ const FULL_WIDTH = 24;
 export class ServiceDashboard extends Construct {
   constructor(scope: Construct, id: string, { alarms, ...monitored }: ServiceDashboardProps) {
     super(scope, id);
-    const list = new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: FULL_WIDTH, height: 4 });
+    const list = new cloudwatch.AlarmStatusWidget({
+      title: 'Alarms',
+      alarms: [...alarms],
+      width: FULL_WIDTH,
+      height: 4,
+    });
     const graphs = graphsOf(new MonitoringMetrics(monitored, PERIOD));
-    new Dashboard(this, 'Dashboard', {
+    new cloudwatch.Dashboard(this, 'Dashboard', {
       // Dashboard names are unique per account, not per region.
       dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
@@ -44,7 +38,7 @@ export class ServiceDashboard extends Construct {
   }
 }
 
-function graphsOf(metrics: MonitoringMetrics): IWidget[] {
+function graphsOf(metrics: MonitoringMetrics): cloudwatch.IWidget[] {
   const { functions, keySync, stockEvents } = metrics.monitored;
   const called = { ...functions.byName, ...(stockEvents && { publisher: stockEvents.publisher }) };
   return [
@@ -68,7 +62,7 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
     graph('Sync of keys', [
       metrics.function(keySync.sync, 'Invocations').with({ label: 'Syncs' }),
       metrics.function(keySync.sync, 'Errors').with({ label: 'Failed syncs' }),
-      metrics.sync('SyncProblems', Stats.MAXIMUM).with({ label: 'Problems' }),
+      metrics.sync('SyncProblems', cloudwatch.Stats.MAXIMUM).with({ label: 'Problems' }),
     ]),
     graph('Requests by plan', [
       ...planIds.map((plan) => metrics.requests('Requests', { plan }).with({ label: plans[plan].title })),
@@ -81,21 +75,23 @@ function graphsOf(metrics: MonitoringMetrics): IWidget[] {
   ];
 }
 
-function responseTimes(metrics: MonitoringMetrics): IMetric[] {
+function responseTimes(metrics: MonitoringMetrics): cloudwatch.IMetric[] {
   const { authorizer } = metrics.monitored.functions.byName;
-  const p99 = Stats.percentile(99);
+  const p99 = cloudwatch.Stats.percentile(99);
   return [
-    metrics.gateway('Latency', Stats.percentile(50), timedOperation).with({ label: `${timedOperation} p50` }),
+    metrics
+      .gateway('Latency', cloudwatch.Stats.percentile(50), timedOperation)
+      .with({ label: `${timedOperation} p50` }),
     metrics.gateway('Latency', p99, timedOperation).with({ label: `${timedOperation} p99` }),
     metrics.function(authorizer, 'Duration', p99).with({ label: 'authorizer p99' }),
   ];
 }
 
 /** The table of the keys with most refusals. */
-const mostRefused = (monitored: Monitored): IWidget =>
-  new LogQueryWidget({
+const mostRefused = (monitored: Monitored): cloudwatch.IWidget =>
+  new cloudwatch.LogQueryWidget({
     title: 'Keys with most refusals',
-    view: LogQueryVisualizationType.TABLE,
+    view: cloudwatch.LogQueryVisualizationType.TABLE,
     logGroupNames: logGroupsOf(monitored).requests.map(({ logGroupName }) => logGroupName),
     queryString: queries.refusals.query,
     width: (FULL_WIDTH / 3) * 2,
@@ -103,13 +99,13 @@ const mostRefused = (monitored: Monitored): IWidget =>
   });
 
 /** @param alarmAt draws a line at the threshold of this graph's alarm */
-const graph = (title: string, left: IMetric[], alarmAt?: number): IWidget =>
-  new GraphWidget({
+const graph = (title: string, left: cloudwatch.IMetric[], alarmAt?: number): cloudwatch.IWidget =>
+  new cloudwatch.GraphWidget({
     title,
     left,
     leftYAxis: { min: 0, showUnits: false },
     ...(alarmAt !== undefined && { leftAnnotations: [{ value: alarmAt, label: 'Alarm' }] }),
-    legendPosition: LegendPosition.BOTTOM,
+    legendPosition: cloudwatch.LegendPosition.BOTTOM,
     width: FULL_WIDTH / 3,
     height: 6,
   });
