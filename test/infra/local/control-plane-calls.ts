@@ -5,11 +5,11 @@ import { createControlPlane } from '../../../infra/local/control-plane/control-p
 import type { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { close, listen } from '../../support/listening.ts';
 
-/** What a signed call carries. */
+/** The Authorization header of a signed call. */
 export const signature =
   'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/apigateway/aws4_request, SignedHeaders=host, Signature=0';
 
-/** How API Gateway fails a call: it has had too many, or has a fault of its own. */
+/** How API Gateway fails a call: it throttles it, or has an internal error. */
 export type ControlPlaneFault = 'throttled' | 'broken';
 
 const failures = {
@@ -18,7 +18,7 @@ const failures = {
 } as const;
 
 /**
- * The control plane of a host at an address of its own. What is changed here is in the host's records, but the
+ * The control plane of a host at an address of its own. A change made here is in the host's records, but the
  * host is not notified, so that no sync runs but those of the test. A test may have calls fail.
  */
 export class ControlPlaneServer {
