@@ -36,13 +36,13 @@ const list = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 const statusesOf = (...tokens: string[]) => Promise.all(tokens.map(async (token) => (await list(token)).status));
 const tokenIn = (text: string): string => text.match(KEY_PATTERN)?.[0] ?? '';
 
-describe('In the life of a key', () => {
+describe('the admin command', () => {
   let id: string;
   /** Of the label `main`: the first token, and the one that takes its place. */
   let first: string;
   let second: string;
 
-  test('create puts it on a plan, and shows its token with a curl that works', async () => {
+  test('creates a key on a plan and shows its token with a curl that works', async () => {
     const stdout = await admin.output('keys', 'create', '--name', 'acme', '--plan', 'free');
     [, id = ''] = /Id +(\w+)/.exec(stdout) ?? [];
     first = tokenIn(stdout);
@@ -53,7 +53,7 @@ describe('In the life of a key', () => {
     expect(host.host.records.plansOfKey(id)).toMatchObject([{ tags: { plan: 'free' } }]);
   });
 
-  test('list and show say its name, plan, limits, state and use', async () => {
+  test('lists and shows the name, plan, limits, state and use of a key', async () => {
     clock.moveToFreshMinute();
     const minute = minuteOf(clock.now);
     await statusesOf(first, first);
@@ -70,13 +70,13 @@ describe('In the life of a key', () => {
     expect(await admin.output('keys', 'show', 'Acme')).toMatch(/^State +active$[^]+^Today +3 of 1,000 requests$/m);
   });
 
-  test('move changes its limits immediately, and keeps the counters', async () => {
+  test('moves a key: its limits change immediately and its counters stay', async () => {
     const moved = { id, plan: 'pro', perMinute: 300, perDay: 10_000, state: 'active', usedToday: 3 };
     expect(await admin.json('keys', 'move', id, '--plan', 'pro')).toMatchObject(moved);
     expect(await list(first)).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 297 } });
   });
 
-  test('rotate gives it a new token; the old one works until the grace ends', async () => {
+  test('rotates a token: the old one stays valid until the grace ends', async () => {
     const rotated = await admin.newKey('rotate', id);
     second = rotated.key;
     const graceEnd = Date.parse(String(rotated['graceEnds']));
@@ -90,7 +90,7 @@ describe('In the life of a key', () => {
     expect(await statusesOf(first, second)).toEqual([401, 200]);
   });
 
-  test('rotate without a grace asks first, and refuses the old token from the next request on', async () => {
+  test('rotates without grace after a confirmation and denies the old token immediately', async () => {
     const words = ['keys', 'rotate', id, '--grace', '0s'];
     const old = nameOf({ label: 'main', key: second });
     expect(await admin.failure(...words)).toContain(`Requests with ${old} are denied immediately, before the`);
@@ -102,7 +102,7 @@ describe('In the life of a key', () => {
     second = third;
   });
 
-  test('add gives it a read-only token under the same limit, and end takes that away once it is confirmed', async () => {
+  test('adds a read-only token under the same limit and revokes it after a confirmation', async () => {
     const added = await admin.output('keys', 'add', id, '--label', 'reports', '--read-only', '--expires', '2d');
     const since = minuteOf(clock.now);
     const key = tokenIn(added);
@@ -125,7 +125,7 @@ describe('In the life of a key', () => {
     expect(await statusesOf(second, key)).toEqual([200, 401]);
   });
 
-  test('find asks for a token on standard input, and never takes it as an argument', async () => {
+  test('finds the key of a token on standard input, and takes no token as an argument', async () => {
     const find = `"${process.execPath}" infra/admin/main.ts keys find --url ${host.origin}`;
     const findInput = (input: string) => run('sh', ['-c', `printf %s "$TOKEN" | ${find}`], { TOKEN: input });
     const found = `It belongs to acme (${id}, pro, active). Its token ${nameOf({ label: 'main', key: second })} is valid (full access).\n`;
@@ -135,7 +135,7 @@ describe('In the life of a key', () => {
     expect(await admin.failure('keys', 'find', 'the-token')).toContain('too many arguments');
   });
 
-  test('suspend refuses it for a while (429), or until it is resumed (401, in API Gateway too)', async () => {
+  test('suspends a key for a time (429) or until it is resumed (401)', async () => {
     expect(await admin.json('keys', 'suspend', id, '--for', '1h')).toMatchObject({ state: 'suspended' });
     const { status, error, headers } = await list(second);
     expect({ status, error }).toMatchObject({ status: 429, error: { code: 'API_KEY_SUSPENDED' } });
@@ -152,7 +152,7 @@ describe('In the life of a key', () => {
     expect(await admin.output('keys', 'resume', id)).toBe('acme is not suspended: it is active.\n');
   });
 
-  test('usage draws its days', async () => {
+  test('draws the use of a key per day', async () => {
     await statusesOf(second, second);
     clock.moveTo(clock.now + DAY_MS);
     await statusesOf(second);
@@ -170,7 +170,7 @@ describe('In the life of a key', () => {
     expect(await admin.output('usage')).toContain(`${id}\tacme\tpro\t1\t0\t9,999\n`);
   });
 
-  test('revoke asks first, and refuses it from the very next request', async () => {
+  test('revokes a key after a confirmation and denies the next request', async () => {
     expect(await admin.failure('keys', 'revoke', id)).toBe(
       `Revoke permanently: acme (${id}) on ${host.origin}? All its requests, with its token, are denied permanently. This cannot be undone. Pass --yes to confirm.`,
     );
@@ -186,7 +186,7 @@ describe('In the life of a key', () => {
   });
 });
 
-test('A key may have agreed limits, which stand in tags, and an end, which may be edited', async () => {
+test('a key may have agreed limits in tags and an expiry that may be edited', async () => {
   const soon = isoDay(clock.now + 3 * DAY_MS);
   const options = ['--plan', 'enterprise', '--per-minute', '90', '--per-day', '5,000', '--expires', soon];
   const { id, key, expires } = await admin.newKey('create', '--name', 'big', ...options);
@@ -210,14 +210,14 @@ test.each([
   [['usage', 'demo-free', '--days', '401'], 'must be a whole number from 1 to 400'],
   [['usage', '--days', '7'], '--days requires a key.'],
   [['console', '--port', '0'], 'must be a whole number from 1 to 65,535'],
-])('%j fails with one line, and nothing is made', async (words, message) => {
+])('%j fails with one line and creates no key', async (words, message) => {
   const before = host.host.records.apiKeys.length;
 
   expect(await admin.failure(...words)).toContain(message);
   expect(host.host.records.apiKeys).toHaveLength(before);
 });
 
-test('sync says what it took over from the AWS console', async () => {
+test('sync reports the edits that it adopts from the AWS console', async () => {
   const { records } = host.host;
   const move = (planOf: string): void => {
     const key = records.apiKey('demo-business') ?? anApiKey();
@@ -237,7 +237,7 @@ test('sync says what it took over from the AWS console', async () => {
   );
 });
 
-test('A name that was given in the AWS console does nothing to a terminal, and is shown as it is', async () => {
+test('output escapes control characters in a key name from the AWS console', async () => {
   const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
   const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
   const { records } = host.host;
@@ -263,18 +263,18 @@ test('--help is there for every command, without a server', async () => {
   }
 });
 
-test('A command ends quietly where the reader has read enough', async () => {
+test('a command ends quietly if the reader of its output disconnects', async () => {
   const words = `"${process.execPath}" infra/admin/main.ts keys list --url ${host.origin}`;
   expect(await run('sh', ['-c', `${words} | true`])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 });
 
-describeOnTerminal('On a terminal, keys revoke asks', () => {
+describeOnTerminal('on a terminal, keys revoke', () => {
   const directory = temporaryDirectory();
 
   test.each([
-    ['and changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
+    ['changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
     [
-      'and goes on after a yes, the result alone on standard output',
+      'continues after a yes, with only the result on standard output',
       'y\r',
       0,
       401,
@@ -294,7 +294,7 @@ describeOnTerminal('On a terminal, keys revoke asks', () => {
   });
 });
 
-test('No token, nor what is stored in place of it, is in what other commands print', () => {
+test('no command prints a token or its stored hash, except for the token that it creates', () => {
   const tokens = [...(admin.newKeys.match(KEY_PATTERN) ?? []), ...Object.values(host.host.keys)];
 
   expect(tokens.length).toBeGreaterThan(5);

@@ -28,7 +28,7 @@ const NAME = 'W'.repeat(MAX_NAME_BYTES);
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const findingsSchema = v.array(v.object({ id: v.string(), nodes: v.array(v.object({ html: v.string() })) }));
 
-describeInBrowser('The console in a browser', () => {
+describeInBrowser('the console in a browser', () => {
   let host: LocalHost;
   let browser: TestBrowser;
   let target: Target;
@@ -102,7 +102,7 @@ describeInBrowser('The console in a browser', () => {
     await page.setViewportSize(desktop);
   }
 
-  test('the command says where its port is taken', async () => {
+  test('fails with one line if its port is in use', async () => {
     const { port } = new URL(console.origin);
 
     expect(await new AdminCommand(host.origin).failure('console', '--port', port)).toBe(
@@ -110,7 +110,7 @@ describeInBrowser('The console in a browser', () => {
     );
   });
 
-  test('a token that is made and copied calls the API; loaded again, or come back to, the form makes no other', async () => {
+  test('creates one key despite reloads, and its copied token calls the API', async () => {
     await open('/keys');
     await page.getByRole('link', { name: 'Create a key' }).click();
     await press('Create the key');
@@ -133,7 +133,7 @@ describeInBrowser('The console in a browser', () => {
     expect(host.host.records.apiKeys.filter(({ name }) => name === NAME)).toHaveLength(1);
   });
 
-  test('a page of another origin cannot do anything', async () => {
+  test('refuses requests from a page of another origin', async () => {
     const other = await page.context().newPage();
     const body = `<form method="post" action="${at('/keys/new')}"><input name="name" value="evil"><button>Win</button></form>`;
     await other.route('http://evil.invalid/', (route) => route.fulfill({ contentType: 'text/html', body }));
@@ -145,7 +145,7 @@ describeInBrowser('The console in a browser', () => {
     await other.close();
   });
 
-  test('a key is found, moved, and watched while its client goes on calling', async () => {
+  test('finds and moves a key, and shows its use while its client calls', async () => {
     await open('/keys');
     await fill('Search', 'www');
     await press('Filter');
@@ -169,7 +169,7 @@ describeInBrowser('The console in a browser', () => {
     await check('its usage');
   });
 
-  test('a key is revoked once that is confirmed', async () => {
+  test('revokes a key after a confirmation', async () => {
     await press('Revoke permanently');
     await page.getByText('All its requests, with its token, are denied permanently.').waitFor();
     await check('a question');
@@ -180,7 +180,7 @@ describeInBrowser('The console in a browser', () => {
     expect(await status()).toBe(401);
   });
 
-  test('a file of stock is imported, and exported', async () => {
+  test('imports and exports a stock file', async () => {
     await open(`/stock?petId=${MAX_INT64}`);
     await check('stock');
     const buffer = Buffer.from('petId,quantity,status\n101,3,available\n');
@@ -199,7 +199,7 @@ describeInBrowser('The console in a browser', () => {
   });
 
   test.each(['/overview', '/nowhere', '/keys?q=nobody', '/keys'])(
-    'everybody can use %s, by keyboard too',
+    'passes the accessibility rules at %s, and works by keyboard',
     async (path) => {
       await open(path);
       await check(path);
@@ -209,7 +209,7 @@ describeInBrowser('The console in a browser', () => {
     },
   );
 
-  test('nothing complains, and no token is in an address or in the browser’s storage', async () => {
+  test('logs no errors, and keeps no token in its address or in browser storage', async () => {
     const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
 
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);

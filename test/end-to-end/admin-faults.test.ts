@@ -34,7 +34,7 @@ const tooMany = awsFault(429, 'TooManyRequestsException', 'Too Many Requests');
 const create = ['create', '--name', 'acme', '--plan', 'free'];
 const statusOf = async (key: string): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
 
-test('A throttled control plane is waited for, and a key that API Gateway does not make works: the command says both, and a sync does the rest', async () => {
+test('create waits while throttled; the key works without API Gateway until a sync adds it', async () => {
   let throttled = 0;
   link.faults = ({ method, path }) => {
     const isFirst = method === 'GET' && path.startsWith('/usageplans') && (throttled += 1) === 1;
@@ -58,7 +58,7 @@ test('A throttled control plane is waited for, and a key that API Gateway does n
   expect(await statusOf(key)).toBe(200);
 });
 
-test('A network that is cut after a token was shown: it is not to be used, and the next rotation replaces it', async () => {
+test('a token of an interrupted rotate is invalid, and the next rotation replaces it', async () => {
   const { id, key } = await admin.newKey(...create);
   let writes = 0;
   link.faults = ({ action }) => (action === 'UpdateItem' && (writes += 1) > 1 ? { kind: 'gone' } : undefined);
@@ -76,7 +76,7 @@ test('A network that is cut after a token was shown: it is not to be used, and t
 test.each([
   ['socket hang up', 'UpdateItem', { kind: 'hangUp' } as const],
   ["Unexpected token '<'", '', { kind: 'response', status: 200, body: '<html>\n<body>Log in' } as const],
-])('A fault of the network or a proxy is reported in one line: %s', async (reason, failing, fault) => {
+])('a fault of the network or a proxy is reported in one line: %s', async (reason, failing, fault) => {
   link.faults = ({ action, path }) => (action === failing && path !== '/outputs.json' ? fault : undefined);
   const failure = await admin.failure('keys', ...create);
 

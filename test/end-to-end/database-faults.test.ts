@@ -19,7 +19,7 @@ const requests: readonly [string, (api: ApiClient) => Promise<Answer>][] = [
 
 const failed = dynamoDBError(500, 'InternalServerError');
 
-describe('When DynamoDB', () => {
+describe('the service', () => {
   const directory = temporaryDirectory();
   let engine: FaultyEngine;
   let host: LocalHost;
@@ -46,7 +46,7 @@ describe('When DynamoDB', () => {
     engine.faults = () => undefined;
   });
 
-  test('is unavailable: it fails closed with 503, and denies malformed keys with 401', async () => {
+  test('fails closed with 503 without DynamoDB, and denies malformed keys with 401', async () => {
     await engine.disconnect();
     const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
     // An AWS SDK at the address of the server gets DynamoDB's own failure.
@@ -66,7 +66,7 @@ describe('When DynamoDB', () => {
     expect(limitNames).toEqual([[], ['ratelimit', 'ratelimit-policy']]);
   });
 
-  test('fails, 503 where the request cannot be counted, after one try: it may have been counted', async () => {
+  test('returns 503 after one attempt if a request cannot be counted', async () => {
     engine.faults = ({ body }) => (body.includes(host.keysTable) ? failed : undefined);
     engine.calls.length = 0;
 
@@ -74,7 +74,7 @@ describe('When DynamoDB', () => {
     expect(engine.actions).toEqual(['UpdateItem']);
   });
 
-  test('fails, 503 where the stock cannot be reached, it counts, and the terminal shows why', async () => {
+  test('counts a request and returns 503 if the stock is unavailable, and the terminal shows why', async () => {
     engine.faults = ({ body }) => (body.includes(host.stock.name) ? failed : undefined);
     const { dayUsed } = await key.read();
     shown = '';
@@ -98,7 +98,7 @@ describe('When DynamoDB', () => {
     expect(shown).toContain('\n        at ');
   });
 
-  test('is unavailable to the operations: 503 for each before the gateway times out, and then all is as before', async () => {
+  test('returns 503 from each operation if DynamoDB does not respond, and recovers afterward', async () => {
     engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'silence' });
     const during = await Promise.all(requests.map(([name, send]) => send(api).then(({ status }) => [name, status])));
     engine.faults = () => undefined;
@@ -107,7 +107,7 @@ describe('When DynamoDB', () => {
     expect(await api.setQuantity(101, 5)).toMatchObject({ status: 200 });
   });
 
-  test('is up, an admitted request costs one write on the key and one call on the stock', async () => {
+  test('makes one write to the key and one call to the stock per admitted request', async () => {
     await api.list();
     engine.calls.length = 0;
     await api.list();

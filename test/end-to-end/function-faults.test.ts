@@ -5,7 +5,7 @@ import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-describe('When a function', () => {
+describe('a function that', () => {
   const directory = temporaryDirectory();
   let host: LocalHost;
   let key: IssuedKey;
@@ -35,7 +35,7 @@ describe('When a function', () => {
     ['throws', '/nowhere', 404],
     ['streams and crashes', '/inventory', 200],
     ['streams and throws', '/inventory', 200],
-  ])('%s, 502 with the limit of the key, and the next request is served', async (what, path, status) => {
+  ])('%s causes a 502 with the limit of the key, and the next request succeeds', async (what, path, status) => {
     const { dayUsed } = await key.read();
     const fault = what.replace('streams and ', '');
     const headers = { 'X-Fault-Fallback': fault, 'X-Fault-List': fault };
@@ -50,16 +50,19 @@ describe('When a function', () => {
     expect(await api.send('GET', path)).toMatchObject({ status });
   });
 
-  test.each(['crashes', 'throws'])('is the authorizer and %s, 503 and the request does not count', async (fault) => {
-    const { dayUsed } = await key.read();
-    const reply = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
+  test.each(['crashes', 'throws'])(
+    'is the authorizer and %s causes a 503, and the request does not count',
+    async (fault) => {
+      const { dayUsed } = await key.read();
+      const reply = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': fault } });
 
-    expect(reply).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-    expect(await key.read()).toMatchObject({ dayUsed });
-    expect(await api.list()).toMatchObject({ status: 200 });
-  });
+      expect(reply).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(await key.read()).toMatchObject({ dayUsed });
+      expect(await api.list()).toMatchObject({ status: 200 });
+    },
+  );
 
-  test('has updated the stock and crashes, a repetition is answered and does nothing again, whatever others did', async () => {
+  test('crashes after an update does not apply it again on a retry', async () => {
     const headers = { 'Idempotency-Key': '"one"' };
     const failed = await update(32, { ...headers, 'X-Fault-Update': 'crashes afterwards' });
     await api.setQuantity(101, 33);
@@ -73,7 +76,7 @@ describe('When a function', () => {
   test.each([
     ['crashes in the middle', 'identity'],
     ['throws in the middle', 'gzip'],
-  ])('streams and %s, the connection is cut (%s), and the next request is served', async (fault, encoding) => {
+  ])('streams and %s disconnects the client (%s), and the next request succeeds', async (fault, encoding) => {
     const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': fault, 'Accept-Encoding': encoding };
     const response = await fetch(`${host.baseUrl}/inventory`, { headers });
 
@@ -83,7 +86,7 @@ describe('When a function', () => {
     expect(await api.list()).toMatchObject({ status: 200 });
   });
 
-  test('failed, its log says why', async () => {
+  test('throws logs why', async () => {
     await api.send('GET', '/nowhere', { headers: { 'X-Fault-Fallback': 'throws' } });
     const log = await host.logWith('the secret of the function');
 

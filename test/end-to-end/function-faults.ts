@@ -20,7 +20,7 @@ export function hurryCalls(assembly: string): void {
   for (const file of hurried) writeFileSync(file, readFileSync(file, 'utf8').replace(slow, '300'));
 }
 
-/** In the code of a fault: `faultOf` reads from the header what goes wrong, and when. */
+/** Start of the code of a fault: `faultOf` reads from the header which fault occurs, and when. */
 const faults = (header: string): string => `
   const { handler, initialize } = require('./faultless.cjs');
   exports.initialize = initialize;

@@ -25,15 +25,15 @@ afterAll(() => host?.close());
 
 const listWithKey = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 
-describe('A request without a valid key', () => {
-  test('is 401 before anything else is looked at', async () => {
+describe('a request without a valid key', () => {
+  test('is denied with 401 before any other check', async () => {
     expect(await withoutKey.send('PATCH', '/inventory/no-pet')).toMatchObject({
       status: 401,
       rateLimit: { limit: 0, remaining: 0 },
     });
   });
 
-  test('has the very same response for a disabled key, an expired one and an unknown one, and another for a typo', async () => {
+  test('gets the same response for a disabled, expired or unknown key, and another for a typo', async () => {
     const disabled = await issueKey(host, { enabled: false });
     const expired = await issueKey(host, { expiresAtMs: Date.now() - 1 });
     const tokens = [disabled.token, expired.token, generateToken()];
@@ -47,7 +47,7 @@ describe('A request without a valid key', () => {
     });
   });
 
-  test('is 401 with what is stored of a key, even where that has a record of its own, and with another token of it', async () => {
+  test('is denied with 401 for a stored record id, a stored hash, or an unknown token of a key', async () => {
     const { recordId, hash } = parsed(key.token);
     const hexHash = Buffer.from(hash, 'base64url').toString('hex');
     for (const stored of [recordId, hexHash]) {
@@ -62,7 +62,7 @@ describe('A request without a valid key', () => {
 
 const paths = [...new Set(Object.values(routes).map(({ path }) => `/v1${path}`))].join(', ');
 
-describe('A request that is no operation says what there is', () => {
+describe('an unknown route', () => {
   test.each([
     [
       'DELETE',
@@ -80,14 +80,14 @@ describe('A request that is no operation says what there is', () => {
       null,
     ],
     ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". Known paths: ${paths}.`, null],
-  ])('%s %s: %i', async (method, path, status, message, allowed) => {
+  ])('%s %s returns %i and names the known ones', async (method, path, status, message, allowed) => {
     const reply = await api.send(method, path);
 
     expect(reply).toMatchObject({ status, error: { message } });
     expect(reply.headers.get('Allow')).toBe(allowed);
   });
 
-  test('without the stage: 404, with the address of the API', async () => {
+  test('without the stage returns 404 with the address of the API', async () => {
     const { status, error } = await new ApiClient(host.origin, undefined).send('GET', '/inventory');
 
     expect({ status, message: error?.message }).toEqual({
@@ -97,7 +97,7 @@ describe('A request that is no operation says what there is', () => {
   });
 });
 
-test('A page of another origin asks ahead without a key what it may do', async () => {
+test('a CORS preflight needs no key', async () => {
   const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' };
   const reply = await withoutKey.send('OPTIONS', '/inventory/101', { headers });
 
@@ -106,7 +106,7 @@ test('A page of another origin asks ahead without a key what it may do', async (
   expect(reply.headers.get('Access-Control-Max-Age')).toBe('3600');
 });
 
-test('A name that was made to resolve to this machine is refused: 400', async () => {
+test('a request with the Host of another server returns 400', async () => {
   const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
   const reply = checked(parseResponse(await exchange(host.origin, rebound)));
 
@@ -128,7 +128,7 @@ describe('The private part of the server', () => {
     ['the database', '/', callDatabase, '-TablesStock'],
     ['the keys', '/apikeys?includeValues=true', { headers: { authorization } }, 'demo-free'],
     ['the outputs', '/outputs.json', { headers: {} }, 'StockTableName'],
-  ])('gives %s to a caller on this machine, and to no page elsewhere', async (_, path, call, part) => {
+  ])('gives %s to a local caller, but not to a page of another origin', async (_, path, call, part) => {
     const own = await fetch(host.origin + path, call);
     const refused = await fetch(host.origin + path, {
       ...call,
@@ -140,14 +140,14 @@ describe('The private part of the server', () => {
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('has outputs whose URLs are of this server', async () => {
+  test('has outputs with the URLs of this server', async () => {
     const outputs = JSON.stringify(host.host.outputs);
 
     expect(host.host.outputs).toMatchObject({ BaseUrl: host.baseUrl, GatewayUrl: host.baseUrl });
     expect(outputs).not.toContain('execute-api');
   });
 
-  test('gives nothing at the port of the engine without its secret path', async () => {
+  test('serves nothing at the port of the engine without its secret path', async () => {
     const response = await fetch(new URL('/', host.host.engineEndpoint), callDatabase);
 
     expect(response.status).toBe(404);

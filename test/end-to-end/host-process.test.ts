@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 // A start takes some two seconds, a synthesis some more, and both many more on a machine that is busy.
 jest.setTimeout(240_000);
 
-/** Nothing but what the first start after a change says. */
+/** No output on standard error, except the notice of the first start after a change. */
 const NO_ERROR = /^(?:Synthesizing the service\. [^\n]+\n)?$/;
 
 const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
@@ -115,7 +115,7 @@ function filesIn(directory: string): Map<string, string> {
   );
 }
 
-/** Each start goes on with what the one before has left in the data directory. */
+/** Each start uses the data directory that the one before has left. */
 describe('npm start', () => {
   let host: HostProcess;
 
@@ -129,7 +129,7 @@ describe('npm start', () => {
     return directory;
   }
 
-  test('prints the base URL and the keys; --no-sample-data leaves the store empty; SIGINT amid requests ends it with 0', async () => {
+  test('serves an empty store with --no-sample-data, and exits with 0 on SIGINT during requests', async () => {
     start('--no-sample-data');
     await host.prints('Ctrl-C');
     const { key = '', url = '' } = /Bearer (?<key>\S+)' (?<url>http\S+)\/inventory/.exec(host.stdout)?.groups ?? {};
@@ -144,7 +144,7 @@ describe('npm start', () => {
     await Promise.all(requests);
   });
 
-  test('ends quietly with 130 after Ctrl-C while it starts', async () => {
+  test('exits quietly with 130 on Ctrl-C during its start', async () => {
     start();
     await setTimeout(250);
     const { exitCode, stdout, stderr } = await host.stop('SIGINT');
@@ -155,7 +155,7 @@ describe('npm start', () => {
     expect(stderr).toMatch(NO_ERROR);
   });
 
-  test('deletes its temporary files when the terminal closes, and those of a killed server at its start', async () => {
+  test('deletes its temporary files on SIGHUP, and those of a killed server at its start', async () => {
     const directory = start('--json');
     mkdirSync(path.join(directory, `pet-store-${2 ** 30}-killed`));
     await host.ready();
@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('prints one line with --json; another host cannot use its data meanwhile; none of its files has a key', async () => {
+  test('prints one line with --json, locks its data, and stores no key in plaintext', async () => {
     start('--json');
     const ready = await host.ready();
     const { baseUrl, keys } = ready;
@@ -222,7 +222,7 @@ describe('npm start', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test('ends with one line that says what to do where its store is damaged', async () => {
+  test('fails with one line that says what to do if its store is damaged', async () => {
     const store = path.join(data, 'dynamodb');
     for (const name of readdirSync(store).filter((each) => each.endsWith('.ldb'))) {
       const table = readFileSync(path.join(store, name));
@@ -253,7 +253,7 @@ describe('npm start in a project without a cached template', () => {
   let project: string;
   beforeAll(() => void (project = copyOfProject()));
 
-  test('leaves no temporary files when it is stopped during the synthesis', async () => {
+  test('leaves no temporary files if it is stopped during the synthesis', async () => {
     const scratch = path.join(path.dirname(data), 'interrupted');
     mkdirSync(scratch);
     const host = new HostProcess(['--port', '0', '--data', 'memory', '--json'], scratch, project);
@@ -266,7 +266,7 @@ describe('npm start in a project without a cached template', () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
-  test('--watch applies a save in shared/: at once in functions, and after a restart in the template', async () => {
+  test('applies a save with --watch: to functions immediately, to the template after a restart', async () => {
     const scratch = path.join(path.dirname(data), 'watched');
     mkdirSync(scratch);
     const host = new HostProcess(['--port', '0', '--data', 'memory', '--json', '--watch'], scratch, project);

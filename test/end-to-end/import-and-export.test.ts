@@ -55,11 +55,11 @@ const REX =
   `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
   '"photoUrls":["https://images.example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}]}\n';
 
-/** Text with all that a format could lose is tried first. */
+/** The first texts contain all that a format could lose. */
 const texts = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64];
 const scalars = [...texts, 7, true, 8, false];
 
-describe('What an import has read, an export writes, digit for digit:', () => {
+describe('an export writes exactly the imported', () => {
   test.each([
     [
       'orders',
@@ -91,7 +91,7 @@ describe('What an import has read, an export writes, digit for digit:', () => {
     ['inventory', inventoryItemSchema, '/inventory', ['csv', 'jsonl']],
     ['orders', orderSchema, '/store/orders', ['csv', 'jsonl']],
     ['pets', petRecordSchema, `/pets/${MAX_INT64}`, ['jsonl']],
-  ])('every field of %s, which the API returns', async (records, schema, path, endings) => {
+  ])('fields of %s, and the API returns them all', async (records, schema, path, endings) => {
     const record = recordToJson(sampleOf(schema));
     await admin.output(records, 'import', written('record.jsonl', record));
     const response = await textOf(path);
@@ -124,28 +124,31 @@ const keyed: Change = async (update) => {
     await expect(send({ ...update, [name]: value })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
   return responses.map(({ data }) => data);
 };
-const bulk: Change = async (update) =>
+const batch: Change = async (update) =>
   (await client.updateInventories([{ petId: 8_001n, ...update }])).map((row) => row.status === 200 && row.item);
 const load: Change = async (update) => {
   await admin.output('inventory', 'import', written('one.jsonl', stored(update)));
   return [];
 };
 
-test.each(Object.entries({ plain, keyed, bulk, load }))('Every field of an update is stored: %s', async (_, change) => {
-  await load({ quantity: 0 });
-  for (const update of [set, nulls]) {
-    const responses = await change(update);
-    await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
-    const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
-    const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
+test.each(Object.entries({ plain, keyed, batch, load }))(
+  'every field of an update is stored: %s',
+  async (_, change) => {
+    await load({ quantity: 0 });
+    for (const update of [set, nulls]) {
+      const responses = await change(update);
+      await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
+      const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
+      const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
 
-    for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
-      expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
-  }
-});
+      for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
+        expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
+    }
+  },
+);
 
-describe('An import', () => {
-  test('writes nothing unless every row is good, and names each fault with its line', async () => {
+describe('an import', () => {
+  test('writes nothing if a row is invalid, and names each fault with its line', async () => {
     const before = await textOf('/inventory');
     const file = written('bad.csv', 'petId,quantity,status', '1,1,sold', 'x,1,sold', '1,2,sold', '2,-1,sold');
     const { exitCode, stdout, stderr } = await admin.run('inventory', 'import', file);
@@ -161,7 +164,7 @@ describe('An import', () => {
     expect(await textOf('/inventory')).toBe(before);
   });
 
-  test('says in one line how far it got where the store fails, and does the rest when it runs again', async () => {
+  test('reports its progress if the store fails, and completes when it runs again', async () => {
     let writes = 0;
     link.faults = ({ action }) =>
       action === 'PutItem' && (writes += 1) > 5
@@ -183,7 +186,7 @@ describe('An import', () => {
     expect(readFileSync(copy, 'utf8').match(/"petId":-?\d+/g)).toEqual(petIds);
   });
 
-  test('replaces a record whole, and no other', async () => {
+  test('replaces whole records and changes no others', async () => {
     const order =
       '{"id":31,"petId":7,"quantity":1,"shipDate":"2026-12-01T10:00:00Z","status":"placed","complete":false}';
     await admin.output('orders', 'import', written('before.jsonl', order, order.replace('31', '32')));
@@ -194,7 +197,7 @@ describe('An import', () => {
     );
   });
 
-  test('of no file, or one without rows, says what to do in one line', async () => {
+  test('fails with one line if it has no file or no rows', async () => {
     expect(await admin.failure('inventory', 'import')).toContain("missing required argument 'file'");
     written('empty.csv', 'petId,quantity,status');
     // As npm says where the user is.
@@ -208,8 +211,8 @@ describe('An import', () => {
   });
 });
 
-describe('An export', () => {
-  test('that the network cuts off leaves the file as it was, and no part of a new one', async () => {
+describe('an export', () => {
+  test('leaves the file unchanged if the network fails', async () => {
     const file = written('stock.csv', 'as it was');
     link.faults = ({ action }) => (action === 'Query' ? { kind: 'gone' } : undefined);
     expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
@@ -221,10 +224,14 @@ describe('An export', () => {
   });
 
   test.each([
-    ['a directory that is not there', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
-    ['the place of a directory', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
-    ['another format', 'stock.xlsx', /^Cannot export to .*stock\.xlsx: its extension must be \.csv or \.jsonl\.$/],
-  ])('into %s says why not in one line', async (_, name, message) => {
+    ['a missing directory', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
+    ['a path that is a directory', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
+    [
+      'an unsupported format',
+      'stock.xlsx',
+      /^Cannot export to .*stock\.xlsx: its extension must be \.csv or \.jsonl\.$/,
+    ],
+  ])('to %s fails with one line that says why', async (_, name, message) => {
     mkdirSync(join(directory, 'folder.csv'));
 
     expect(await admin.failure('inventory', 'export', join(directory, name))).toMatch(message);
@@ -232,8 +239,8 @@ describe('An export', () => {
   });
 });
 
-describeOnTerminal('On a terminal, an import', () => {
-  test('shows how far it is, and after Ctrl-C what to do, with the terminal as it was', async () => {
+describeOnTerminal('on a terminal, an import', () => {
+  test('shows its progress, and restores the terminal after Ctrl-C', async () => {
     let writes = 0;
     link.faults = ({ action }) => (action === 'PutItem' && (writes += 1) > 125 ? { kind: 'silence' } : undefined);
     const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 60_001},1,sold`);

@@ -91,7 +91,7 @@ describe('Every response matches the OpenAPI document', () => {
     [400, 'INVALID_QUERY', 'GET', '/inventory??limit=1', {}],
     [404, 'ROUTE_NOT_FOUND', 'PATCH', '/nowhere?dryRun=1', json({})],
     [405, 'METHOD_NOT_ALLOWED', 'POST', '/key?dryRun=1', {}],
-  ])('%i %s: %s %s, and nothing is changed', async (status, code, method, path, parts) => {
+  ])('%i %s for %s %s, which changes nothing', async (status, code, method, path, parts) => {
     const response = await api.send(method, path, parts);
 
     expect(response).toMatchObject({ status, error: { code } });
@@ -111,7 +111,7 @@ async function walk(path: string): Promise<unknown[]> {
   return [...entries, ...(next === undefined ? [] : await walk(next))];
 }
 
-test('GET /inventory lists the whole store without Link, and in pages that Link leads through', async () => {
+test('GET /inventory lists the whole store, or pages that Link connects', async () => {
   const whole = [
     ...sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status })),
     item(60),
@@ -123,7 +123,7 @@ test('GET /inventory lists the whole store without Link, and in pages that Link 
   expect(await walk('/inventory?status=sold&limit=2')).toEqual(whole.filter(({ status }) => status === 'sold'));
 });
 
-test('GET /key says what the key may do, as it is after the request', async () => {
+test('GET /key returns the access of the key and its limits after the request', async () => {
   const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
   const { status, headers, text } = await ApiClient.withKey(host.baseUrl, key.token).send('GET', '/key');
   const { perMinute, perDay } = await key.read();
@@ -142,7 +142,7 @@ test('GET /key says what the key may do, as it is after the request', async () =
   });
 });
 
-test.each(['101', 'abc'])('GET /pets/%s says that it is deprecated (RFC 9745, RFC 8594)', async (petId) => {
+test.each(['101', 'abc'])('GET /pets/%s returns its deprecation and its sunset (RFC 9745, RFC 8594)', async (petId) => {
   const { headers } = await get(`/pets/${petId}`);
   const deprecatedAt = Number(/^@(\d+)$/.exec(headers.get('Deprecation') ?? '')?.[1]);
 
@@ -150,7 +150,7 @@ test.each(['101', 'abc'])('GET /pets/%s says that it is deprecated (RFC 9745, RF
   expect(headers.get('Link')).toMatch(/^<https?:[^>]+>; rel="deprecation"; type="text\/html", <.+>; rel="sunset"/);
 });
 
-test('The ETag of a read is good for one update, whose own ETag is good for the next', async () => {
+test('an ETag is valid for one update, which returns the ETag for the next', async () => {
   const read = etagOf(await get('/inventory/7001'));
   const updated = await set(59, { 'If-Match': read });
 
@@ -161,7 +161,7 @@ test('The ETag of a read is good for one update, whose own ETag is good for the 
   ]).toEqual([200, 412, 200]);
 });
 
-test('With an Idempotency-Key the same request gets the same response, and another one 422', async () => {
+test('an Idempotency-Key gets the same response for a retry, and 422 for another request', async () => {
   const headers = { 'Idempotency-Key': '"one"' };
   const first = await set(6, headers);
   await set(9);
@@ -173,7 +173,7 @@ test('With an Idempotency-Key the same request gets the same response, and anoth
   expect(await inStock()).toBe(9);
 });
 
-test('A token that may only read gets 403 for what changes something, and reads', async () => {
+test('a read-only token may read, and gets TOKEN_READ_ONLY for each change', async () => {
   const token = generateToken();
   await issueKey(host, { tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
   const reader = ApiClient.withKey(host.baseUrl, token);
@@ -189,8 +189,8 @@ test('A token that may only read gets 403 for what changes something, and reads'
 
 test.each<[string, () => Promise<Answer>, object]>([
   ['a list', () => api.list(), { operation: 'listInventory', status: '200' }],
-  ['a path without operation', () => get('/nowhere'), { operation: 'none', code: 'ROUTE_NOT_FOUND' }],
-])('The log has one line about %s, with metrics that CloudWatch takes', async (_, send, expected) => {
+  ['an unknown path', () => get('/nowhere'), { operation: 'none', code: 'ROUTE_NOT_FOUND' }],
+])('the log has one line with metrics for %s', async (_, send, expected) => {
   const lines = await linesAbout(host, await send());
 
   expect(lines).toMatchObject([{ keyId, plan: 'enterprise', stack: 'staging-Inventory', ...expected }]);

@@ -30,7 +30,7 @@ const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
 const list = (key: IssuedKey) => apiOf(key).list();
 const listConcurrently = (key: IssuedKey, count: number) => Promise.all(Array.from({ length: count }, () => list(key)));
 
-test('Of many concurrent requests the remaining quota of the minute is admitted, then that of the day', async () => {
+test('concurrent requests are admitted exactly up to the limit per minute, then per day', async () => {
   const key = await issueKey(host, { perMinute: 60, perDay: 100 });
 
   const first = await listConcurrently(key, 80);
@@ -51,7 +51,7 @@ test('Of many concurrent requests the remaining quota of the minute is admitted,
   expect(remaining(await listConcurrently(key, 70))).toEqual(from0To(59));
 });
 
-test('A request that the gateway refuses once its key was admitted counts, and carries the limits', async () => {
+test('a request that the gateway denies after its admission counts and carries the limits', async () => {
   const key = await issueKey(host, { perMinute: 10 });
   const { keyId } = await key.read();
   const { records } = host.host;
@@ -66,7 +66,7 @@ test('A request that the gateway refuses once its key was admitted counts, and c
   expect(await key.read()).toMatchObject({ minuteUsed: 1 });
 });
 
-test('A request that the gateway drops before anyone is asked, because its body is over 10 MB, does not count', async () => {
+test('a request with a body over 10 MB does not count', async () => {
   const key = await issueKey(host, { perMinute: 10 });
   const response = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));
 
@@ -74,7 +74,7 @@ test('A request that the gateway drops before anyone is asked, because its body 
   expect(await key.read()).toMatchObject({ minuteUsed: 0 });
 });
 
-test('429 for an update over the limit, which is not carried out, beside the flood of a suspended key', async () => {
+test('an update over the limit is refused and not applied during a flood of another key', async () => {
   const suspended = { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true };
   const flooding = await issueKey(host, suspended);
   const currentMinute = Math.floor(clock.now / 60_000);
@@ -92,7 +92,7 @@ test('429 for an update over the limit, which is not carried out, beside the flo
   expect(await host.stock.read('101')).toEqual(before);
 });
 
-test('429 TOO_MANY_REQUESTS from the gateway’s own throttle, where a record has more than the usage plan of its key', async () => {
+test('the gateway throttles a key whose record has a higher limit than its usage plan', async () => {
   const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
   // More than the bucket has (120), also where it fills again for some seconds meanwhile.
   const refused = (await listConcurrently(key, 250)).filter(({ status }) => status === 429);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => host?.close());
 
-/** The page in a browser, and what it must not do: complain, and call other origins than it says. */
+/** The page in a browser, with the errors that it logs and the origins that it calls. */
 class ReferencePage {
   readonly page: Page;
   /** Errors, warnings and exceptions of the page. */
@@ -73,7 +73,7 @@ class ReferencePage {
   }
 }
 
-describeInBrowser('The reference page in a browser', () => {
+describeInBrowser('the reference page in a browser', () => {
   let browser: TestBrowser;
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describeInBrowser('The reference page in a browser', () => {
   });
   afterAll(() => browser?.close());
 
-  test('at an origin of its own, as on AWS, has guide and operations, and its try-it calls the API with the key', async () => {
+  test('has guide and operations at its own origin, and its try-it calls the API', async () => {
     const origin = 'https://reference.invalid';
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     const files = pageFiles({ serverUrl: host.baseUrl, environment: 'staging', demoKey: host.host.keys.free });
@@ -128,14 +128,14 @@ describeInBrowser('The reference page in a browser', () => {
 
 const get = (target: string, init: RequestInit = {}): Promise<Response> => fetch(`${host.origin}${target}`, init);
 
-/** Sends a request as it stands: `fetch` would mend it. */
+/** Sends a request unchanged: `fetch` would normalize it. */
 const sendRaw = async (target: string, hostHeader: string) =>
   parseResponse(
     await exchange(host.origin, `GET ${target} HTTP/1.1\r\nHost: ${hostHeader}\r\nConnection: close\r\n\r\n`),
   );
 
-describe('The reference page of a local server', () => {
-  test('is at the root with the demo key of the Free plan, and beside it are the files that it needs', async () => {
+describe('the reference page of a local server', () => {
+  test('is at the root with its files and the demo key of the Free plan', async () => {
     const page = await get('/');
     const html = await page.text();
     const script = await get(/src="([^"]+\/reference\.js)"/.exec(html)?.[1] ?? '', { method: 'HEAD' });
@@ -157,7 +157,7 @@ describe('The reference page of a local server', () => {
     });
   });
 
-  test('calls the service where the reader has found the page', async () => {
+  test('calls the service at the address of the page', async () => {
     const address = '[::1]:3000';
     const { text } = await sendRaw('/openapi.json', address);
 
@@ -165,7 +165,7 @@ describe('The reference page of a local server', () => {
     expect((await sendRaw('/', address)).text).toContain(`connect-src 'self' http://${address}/v1/; `);
   });
 
-  test('is for reading: POST is 405', async () => {
+  test('returns 405 for POST', async () => {
     const response = await get('/', { method: 'POST' });
 
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);

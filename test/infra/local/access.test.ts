@@ -46,7 +46,7 @@ const update = {
 const put = { TableName: 'requests', Item: Key };
 const ofOther = { ...update, TableName: 'requests' };
 
-test('A function makes the calls that its role grants, by name or by pattern, and those of a transaction', async () => {
+test('a function may make each call that its role grants, also in a transaction', async () => {
   await client.send(new UpdateItemCommand(update));
   await client.send(new PutItemCommand(put));
 
@@ -57,7 +57,7 @@ test('A function makes the calls that its role grants, by name or by pattern, an
 
 test.each<[string, () => Promise<unknown>, string]>([
   [
-    'another call',
+    'an action',
     () => client.send(new BatchGetItemCommand({ RequestItems: { stock: { Keys: [Key] } } })),
     'BatchGetItem on table/stock',
   ],
@@ -66,13 +66,13 @@ test.each<[string, () => Promise<unknown>, string]>([
     () => client.send(new QueryCommand({ TableName: 'stock', IndexName: 'byOwner' })),
     'Query on table/stock/index/byOwner',
   ],
-  ['another table', () => client.send(new UpdateItemCommand(ofOther)), 'UpdateItem on table/requests'],
+  ['a table', () => client.send(new UpdateItemCommand(ofOther)), 'UpdateItem on table/requests'],
   [
-    'a write of a transaction',
+    'a write in a transaction',
     () => client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put: put }, { Update: ofOther }] })),
     'UpdateItem on table/requests',
   ],
-])('A function is refused what its role does not grant: %s', async (_, call, refused) => {
+])('a function is denied %s that its role does not grant', async (_, call, refused) => {
   const message = expect.stringContaining(`dynamodb:${refused.replace('table/', arn('dynamodb', 'table/'))}`);
 
   await expect(call()).rejects.toMatchObject({ name: 'AccessDeniedException', message });

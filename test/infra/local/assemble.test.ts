@@ -17,7 +17,7 @@ const serving = ({ Resources }: EditableTemplate) =>
     /^(?:ReferencePage|CustomCDK)/.test(id) ? [] : [[id, Properties]],
   );
 
-test('What one start has synthesized, the next one serves where it lies, without a word', async () => {
+test('the second start reuses the cached assembly and prints nothing', async () => {
   const first = await assemble(root);
   const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   const second = await assemble(root);
@@ -32,7 +32,7 @@ test('What one start has synthesized, the next one serves where it lies, without
   for (const key of keys) expect(existsSync(readAssembly(second).codeDirectory(key))).toBe(true);
 });
 
-test('A cached assembly is deleted with the next one, unless a running server uses it', () => {
+test('a new cached assembly replaces each older one that no running server uses', () => {
   const cache = join(root, 'cache');
   const assembly = join(root, 'assembly');
   mkdirSync(assembly);
@@ -45,7 +45,7 @@ test('A cached assembly is deleted with the next one, unless a running server us
   expect(readdirSync(cache).toSorted()).toEqual(['next', `next.${process.pid}`, 'used', `used.${process.ppid}`]);
 });
 
-describe('The hash of the sources, by which an assembly is kept,', () => {
+describe('the hash of the sources', () => {
   const project = temporaryDirectory();
 
   function write(path: string, text: string): void {
@@ -62,10 +62,10 @@ describe('The hash of the sources, by which an assembly is kept,', () => {
 
   test.each<[string, () => void]>([
     ['a feature flag', () => write('cdk.json', 'as it is')],
-    ['another package', () => write('package-lock.json', 'as it is')],
-    ['a file that is changed', () => write('infra/stack/b.ts', 'as it is')],
-    ['a file that is added', () => write('shared/new.ts', '')],
-    ['a file of another name', () => renameSync(join(project, 'shared/c.ts'), join(project, 'shared/d.ts'))],
+    ['a dependency', () => write('package-lock.json', 'as it is')],
+    ['a changed file', () => write('infra/stack/b.ts', 'as it is')],
+    ['an added file', () => write('shared/new.ts', '')],
+    ['a renamed file', () => renameSync(join(project, 'shared/c.ts'), join(project, 'shared/d.ts'))],
   ])('changes with %s', (_, change) => {
     const before = sourceHash(project);
     change();
@@ -73,7 +73,7 @@ describe('The hash of the sources, by which an assembly is kept,', () => {
     expect(sourceHash(project)).not.toBe(before);
   });
 
-  test.each(['shared/client/dist/a.js', 'shared/.a.ts.swp', 'docs/a.md'])('stays as it is with %s', (path) => {
+  test.each(['shared/client/dist/a.js', 'shared/.a.ts.swp', 'docs/a.md'])('ignores %s', (path) => {
     const before = sourceHash(project);
     write(path, '');
 

@@ -5,11 +5,11 @@ import { createControlPlane } from '../../../infra/local/control-plane/control-p
 import type { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { close, listen } from '../../support/listening.ts';
 
-/** What a signed call carries. */
+/** The Authorization header of a signed call. */
 export const signature =
   'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/apigateway/aws4_request, SignedHeaders=host, Signature=0';
 
-/** How API Gateway fails a call: it has had too many, or has a fault of its own. */
+/** How API Gateway fails a call: it throttles it, or has an internal error. */
 export type ControlPlaneFault = 'throttled' | 'broken';
 
 const failures = {

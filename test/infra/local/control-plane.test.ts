@@ -37,7 +37,7 @@ async function send(route: string, body?: object, differences: RequestInit = {})
   return { status: response.status, error: response.headers.get('x-amzn-ErrorType'), body: parsed };
 }
 
-/** What no call that is refused changes. */
+/** All records that a failed call must leave unchanged. */
 const all = () => JSON.stringify([records.apiKeys, records.keysOnPlan('plan')]);
 const replacing = (path: string, value: string) => ({ patchOperations: [{ op: 'replace', path, value }] });
 const key = (keyId: string) => ({ keyId, keyType: 'API_KEY' });
@@ -48,7 +48,7 @@ const errors: Readonly<Record<number, RegExp>> = {
   409: /^ConflictException$/,
 };
 
-describe('a call that is refused', () => {
+describe('a call', () => {
   const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage$/;
   const adding = { patchOperations: [{ op: 'add', path: '/name', value: 'x' }] };
 
@@ -70,7 +70,7 @@ describe('a call that is refused', () => {
     [404, /API Key identifier/, 'POST /usageplans/plan/keys', key('none')],
     [404, /Plan Key identifier/, 'GET /usageplans/other/keys/k1'],
     [404, /Plan Key identifier/, 'DELETE /usageplans/other/keys/k1'],
-  ])('%d %s: %s', async (status, message, call, ...[body]) => {
+  ])('fails with %d %s and changes nothing: %s', async (status, message, call, ...[body]) => {
     const before = all();
 
     expect(await send(call, body)).toMatchObject({
@@ -90,8 +90,8 @@ describe('a call that is refused', () => {
       'Request Too Long',
     ],
     [403, 'is not signed', { headers: { Authorization: 'Bearer psk_x' } }, 'Missing Authentication Token'],
-    [400, 'has no JSON', { body: '{"name":' }, 'Invalid JSON'],
-  ])('%d: it %s', async (status, _, differences, message) => {
+    [400, 'is not JSON', { body: '{"name":' }, 'Invalid JSON'],
+  ])('fails with %d if it %s', async (status, _, differences, message) => {
     const response = await send('POST /apikeys', undefined, differences);
 
     expect(response).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
@@ -101,7 +101,7 @@ describe('a call that is refused', () => {
 const item = (...ids: string[]) => ids.map((id) => expect.objectContaining({ id }));
 
 describe('API keys', () => {
-  test('are made as the call says, with a value of their own where it has none, and the change is reported', async () => {
+  test('are created as the call says, with a generated value by default', async () => {
     const body = { name: 'new', description: 'for tests', enabled: true, value: `${VALUE}-new`, tags: { a: 'b' } };
 
     expect(await send('POST /apikeys', body)).toMatchObject({
@@ -115,13 +115,13 @@ describe('API keys', () => {
     });
   });
 
-  test('show their value only where it is asked for; a call that reads is not reported', async () => {
+  test('show their value only on request, and reads report no change', async () => {
     expect((await send('GET /apikeys/k1')).body).not.toHaveProperty('value');
     expect((await send('GET /apikeys/k1?includeValue=true')).body).toHaveProperty('value', VALUE);
     expect(changes).toBe(0);
   });
 
-  test('are listed in pages, all or those whose name begins so', async () => {
+  test('are listed in pages, optionally by name prefix', async () => {
     for (const id of ['k2', 'k3']) records.putApiKey(anApiKey({ id }));
 
     expect((await send('GET /apikeys?limit=2')).body).toEqual({ item: item('k1', 'k2'), position: 'k2' });

@@ -32,7 +32,7 @@ async function withEngine<Result>(engine: Engine, act: (client: DynamoDBClient) 
 test.each([
   ['no mark', undefined, 'unknown'],
   ['the mark of the version before this', '5\n', '5'],
-])('A data directory with data and %s is refused, with how to keep what it has', (name, mark, format) => {
+])('a data directory with %s is refused, and the error says how to keep its data', (name, mark, format) => {
   const directory = path.join(root, name);
   mkdirSync(path.join(directory, 'dynamodb'), { recursive: true });
   if (mark !== undefined) writeFileSync(path.join(directory, 'format'), mark);
@@ -43,9 +43,9 @@ test.each([
 });
 
 test.each([
-  ['where the system has no directories of its users', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
+  ['where the system allows none', '/proc/pet-store/data', /E(?:NOENT|ACCES|PERM|ROFS)/],
   ['below a file', path.join(import.meta.filename, 'data'), /ENOTDIR/],
-])('A data directory %s ends the start, with the reason of the system', (_, directory, reason) => {
+])('a data directory %s fails the start with the reason from the system', (_, directory, reason) => {
   expect(() => openDataDirectory(directory)).toThrow(reason);
   expect(() => openDataDirectory(directory)).toThrow(
     /^The data directory .* cannot be used: .* or choose another with --data\.$/,
@@ -54,7 +54,7 @@ test.each([
 
 const modeOf = (directory: string) => (statSync(directory).mode & 0o777).toString(8);
 
-test('What is made in a data directory is for its owner alone, also where others can read the directory', () => {
+test('new directories are private to their owner, even in a shared data directory', () => {
   const shared = path.join(root, 'shared');
   mkdirSync(shared, { mode: 0o755 });
   openDataDirectory(shared);
@@ -78,7 +78,7 @@ describe('The log groups of a server', () => {
   });
   afterAll(() => errors.mockRestore());
 
-  test('go on where the last host left off, have every line once they are closed, and take no more', async () => {
+  test('append to existing files, flush on close, and ignore later writes', async () => {
     for (const text of ['first\n', 'second\n']) {
       const logGroups = new LogGroups(directory);
       for (let lines = 0; lines < 100; lines++) logGroups.write('stock', text);
@@ -92,7 +92,7 @@ describe('The log groups of a server', () => {
     expect(errors).not.toHaveBeenCalled();
   });
 
-  test('begin a new file where the last one is long, and keep that one', async () => {
+  test('rotate a file above 10 MB and keep the old one', async () => {
     writeFileSync(path.join(directory, 'long.log'), 'x'.repeat(10 * 1024 * 1024 + 1));
     const logGroups = new LogGroups(directory);
     logGroups.write('long', 'new\n');
@@ -102,7 +102,7 @@ describe('The log groups of a server', () => {
     expect(statSync(path.join(directory, 'long.log.1')).size).toBe(10 * 1024 * 1024 + 1);
   });
 
-  test('drop all lines after one that cannot be written, with one notice', async () => {
+  test('stop after a failed write, with one notice', async () => {
     symlinkSync('/dev/full', path.join(directory, 'full.log'));
     const logGroups = new LogGroups(directory);
     for (let lines = 0; lines < 3; lines++) {
@@ -117,7 +117,7 @@ describe('The log groups of a server', () => {
 
 const tableNames = async (client: DynamoDBClient) => (await client.send(new ListTablesCommand({}))).TableNames;
 
-test('A query leaves no iterator of the store open', async () => {
+test('a query closes its store iterator', async () => {
   const opened = jest.spyOn(Level.prototype, 'values');
   const callers = new Map([['/', [{ actions: ['*'], resources: ['*'] }]]]);
   const server = await createEngineServer({ directory: path.join(root, 'queried'), mustExist: false, callers });
@@ -139,7 +139,7 @@ test('A query leaves no iterator of the store open', async () => {
   opened.mockRestore();
 });
 
-describe('the tables in a data directory', () => {
+describe('tables in a data directory', () => {
   const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
   const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
@@ -159,7 +159,7 @@ describe('the tables in a data directory', () => {
   test.each([
     ['has no CURRENT', (store: string) => rmSync(`${store}/CURRENT`), 'does not exist'],
     ['points nowhere', (store: string) => writeFileSync(`${store}/CURRENT`, 'MANIFEST-9\n'), 'MANIFEST-9'],
-  ])('are refused where the store %s: it is not begun anew', async (name, damage, reason) => {
+  ])('are refused, and not replaced by an empty store, if the store %s', async (name, damage, reason) => {
     const directory = path.join(root, name);
     await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock]));
     damage(path.join(directory, 'dynamodb'));
@@ -178,8 +178,8 @@ describe('the tables in a data directory', () => {
   test.each([
     ['another key', tableResource('stock', { storeId: 'S' })],
     ['an index', { ...stock, GlobalSecondaryIndexes: [byPet] }],
-    ['an index of other items', { ...stock, GlobalSecondaryIndexes: [{ ...byPet, IndexName: 'other' }, byPet] }],
-  ])('are of another version where one has %s', async (_, other) => {
+    ['another index', { ...stock, GlobalSecondaryIndexes: [{ ...byPet, IndexName: 'other' }, byPet] }],
+  ])('fail the start as another version if one has %s', async (_, other) => {
     const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
       await createTables(client, [other]);
       await createTables(client, [other]);

@@ -18,7 +18,7 @@ async function started(): Promise<GatewayRecords> {
   return records;
 }
 
-test('A change that cannot be stored is 500, and changes nothing', async () => {
+test('a change that cannot be stored returns 500 and changes nothing', async () => {
   const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   // There is no table yet.
   const records = new GatewayRecords(database.client);
@@ -40,7 +40,7 @@ test('A change that cannot be stored is 500, and changes nothing', async () => {
 describe('stored records', () => {
   beforeEach(() => createTables(database.client, [gatewayTable]));
 
-  test('are there again after a start: keys with their plan', async () => {
+  test('survive a restart: keys with their plan', async () => {
     const records = await started();
     await records.saveApiKey(key);
     await records.saveApiKey(anApiKey({ id: 'deleted' }));
@@ -49,7 +49,7 @@ describe('stored records', () => {
     expect((await started()).apiKeys).toEqual([key]);
   });
 
-  test('have both of two concurrent changes of a key', async () => {
+  test('contain both of two concurrent changes to a key', async () => {
     const records = await started();
     await records.saveApiKey(key);
     const controlPlane = createControlPlane(records, () => undefined);
@@ -65,7 +65,7 @@ describe('stored records', () => {
     expect([records.apiKey('k1'), (await started()).apiKey('k1')]).toEqual([changed, changed]);
   });
 
-  test('of a template are none: they are gone with it, and what admins have put on its plans stays', async () => {
+  test('contain the keys of admins, but no keys or plans of the template', async () => {
     const Resources = {
       Plan: {
         Type: 'AWS::ApiGateway::UsagePlan',

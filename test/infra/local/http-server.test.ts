@@ -29,7 +29,7 @@ const serviceAt = (origin: string): Service => {
   return { restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} };
 };
 
-test('A request that comes before the service is ready waits for it; a list that is streamed has no length', async () => {
+test('a request waits until the service is ready, and its streamed response has no Content-Length', async () => {
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, '127.0.0.1');
   const origin = `http://127.0.0.1:${await listen(server)}`;
@@ -64,14 +64,14 @@ test('A fault of the server is 500, and the terminal shows it under the request,
 });
 
 test.each([
-  ['is no HTTP', 'garbage\r\n\r\n', 'This is not a valid HTTP request.'],
+  ['is not HTTP', 'garbage\r\n\r\n', 'This is not a valid HTTP request.'],
   ['has no Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing'],
   [
-    'is longer than AWS takes',
+    'has longer headers than AWS accepts',
     `GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(10_240)}\r\n\r\n`,
     'This has more than 10240 bytes before its body.',
   ],
-])('A server answers what %s with an Error body', async (_, bytes, message) => {
+])('a request that %s gets 400 with an Error body', async (_, bytes, message) => {
   const { promise, resolve } = Promise.withResolvers<Service>();
   const server = createHttpServer(promise, '127.0.0.1');
   const origin = `http://127.0.0.1:${await listen(server)}`;
@@ -88,7 +88,7 @@ test.each([
   });
 });
 
-test('A request whose headers take too long is 408, and the terminal shows it', async () => {
+test('a request whose headers take too long is 408, and the terminal shows it', async () => {
   let shown = '';
   const server = createHttpServer(
     new Promise(() => undefined),
@@ -105,7 +105,7 @@ test('A request whose headers take too long is 408, and the terminal shows it', 
   expect(stripVTControlCharacters(shown)).toMatch(/ - - 408 0 ms -\n$/);
 });
 
-test('The terminal shows no token that a client puts into a path', () => {
+test('the terminal hides a token in a path', () => {
   let shown = '';
   const token = generateToken();
   const request = { method: 'GET', path: `/v1/${token}`, status: 404, milliseconds: 1 };
@@ -115,7 +115,7 @@ test('The terminal shows no token that a client puts into a path', () => {
   expect(shown).not.toContain(token.slice(4, 20));
 });
 
-test('A long response that the engine gives without reading the call comes back whole', async () => {
+test('a long response arrives whole even if the engine does not read the request', async () => {
   const size = 5_000_000;
   const engine = createServer((_, reply) => void reply.end(Buffer.alloc(size)));
   const endpoint = localEndpoint(await listen(engine));
@@ -139,9 +139,9 @@ const own = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' }
 const lan = '::ffff:192.168.1.5';
 
 test.each<[string, Parameters<typeof callerRefusal>[0], boolean]>([
-  ['a program on this machine', call('127.0.0.1'), false],
-  ['a page of its own', call('127.0.0.1', own), false],
-  ['a program on this machine at an address that others reach', call(lan, {}, lan), false],
+  ['a local program', call('127.0.0.1'), false],
+  ['a page of the host', call('127.0.0.1', own), false],
+  ['a local program at a LAN address', call(lan, {}, lan), false],
   ['another machine', call('::ffff:192.168.1.9', {}, lan), true],
   ['a tunnel', call('127.0.0.1', { 'x-forwarded-for': '' }), true],
   ['a proxy', call('127.0.0.1', { forwarded: 'for=192.0.2.1' }), true],
@@ -165,7 +165,7 @@ test.each([
   expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 
-/** What the gateway gets of a request. */
+/** A request as the gateway receives it. */
 function requestOf(url: string, rawHeaders: string[] = [], body = Buffer.alloc(0)) {
   const message = Object.assign(new IncomingMessage(new Socket()), { url, rawHeaders, method: 'PATCH' });
   message.push(body);
@@ -178,17 +178,17 @@ describe('a request', () => {
     ['/v1', '/', ''],
     ['/v1/inventory/4%32', '/inventory/4%32', ''],
     ['http://localhost/v1/v1/inventory?a=1&b=%C3%A4', '/v1/inventory', 'a=1&b=%C3%A4'],
-  ])('for %s has the path %s below the stage, as it was sent, and the query %s', async (url, path, query) => {
+  ])('for %s has the undecoded path %s and query %s', async (url, path, query) => {
     expect(await requestOf(url)).toMatchObject({ path, query });
   });
 
-  test('has its header fields in their order and case, repeated ones too', async () => {
+  test('keeps the order, case and repetition of its headers', async () => {
     const headers = ['Host', 'a', 'X-B', '2', 'x-a', '1', 'X-b', '3'];
 
     expect((await requestOf('/v1/', headers)).headers.flat()).toEqual(headers);
   });
 
-  test('has no body where it is over 10 MB', async () => {
+  test('has no body if it is over 10 MB', async () => {
     expect(await requestOf('/v1/', [], Buffer.alloc(10 * 1024 * 1024 + 1))).toMatchObject({
       bodyTooLarge: true,
       body: Buffer.alloc(0),
@@ -198,7 +198,7 @@ describe('a request', () => {
 
 const reasonFor = (host: string, port: number) => listenOn(createServer(), host, port).catch(String);
 
-test('A server says in one line where it cannot listen', async () => {
+test('a server that cannot listen says why in one line', async () => {
   const other = createServer();
   const taken = await listen(other);
 
@@ -216,7 +216,7 @@ test.each([
   ['0.0.0.0', '127.0.0.1', 'localhost'],
   ['::', '[::1]', 'localhost'],
   ['fe80::1', '[fe80::1]', '[fe80::1]'],
-])('A server at %s is reached from this machine at %s, and named to people as %s', (address, fromHere, forPeople) => {
+])('a server at %s is called locally at %s and displayed as %s', (address, fromHere, forPeople) => {
   expect(ownHost({ address, port: 3000 })).toBe(fromHere);
   expect(urlHost(address)).toBe(forPeople);
 });

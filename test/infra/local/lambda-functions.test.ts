@@ -30,7 +30,7 @@ async function invoke(lambda: TestFunction, event: unknown = {}): Promise<unknow
   return result;
 }
 
-const telling = (name: string) => `const loaded = process.env.NAME;
+const logging = (name: string) => `const loaded = process.env.NAME;
   exports.handler = async () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     console.log('${name} runs');
@@ -44,10 +44,10 @@ function together(settings: readonly FunctionSettings[], log: Log = () => undefi
   return settings.map((each) => functions.byName(each));
 }
 
-test('Functions that share a thread have their own variables, at any time, and their own logs', async () => {
+test('functions that share a thread have their own variables and logs', async () => {
   const lines: string[] = [];
   const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map(
-    (variables) => deploy(telling(variables.NAME), { functionName: variables.NAME, variables }).settings,
+    (variables) => deploy(logging(variables.NAME), { functionName: variables.NAME, variables }).settings,
   );
   const lambdas = together(settings, (group, line) => void lines.push(`${group}: ${line}`));
   const [one, other] = await Promise.all(lambdas.map((each) => each.invoke('{}')));
@@ -56,7 +56,7 @@ test('Functions that share a thread have their own variables, at any time, and t
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
 });
 
-test('An event whose caller has stopped to wait before it begins is never begun', async () => {
+test('an event whose caller has timed out is never started', async () => {
   const lambda = deploy('let calls = 0; exports.handler = async () => (calls += 1);');
   jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now() - 29_001);
 
@@ -64,7 +64,7 @@ test('An event whose caller has stopped to wait before it begins is never begun'
   expect(await invoke(lambda)).toBe(1);
 });
 
-test('The worker thread runs 50 events side by side; the others wait for longer than they may run', async () => {
+test('a worker thread runs 50 events concurrently, and waiting does not count toward the timeout', async () => {
   const source = `let calls = 0; let underWay = 0;
     exports.handler = async () => {
       calls += 1; underWay += 1;
@@ -83,9 +83,9 @@ test('The worker thread runs 50 events side by side; the others wait for longer 
 describe('a function that fails', () => {
   test.each([
     ['throws', `exports.handler = async () => { throw new RangeError('too far'); };`, 'RangeError', 'too far'],
-    ['throws as it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
+    ['throws while it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
     ['exports no handler', `exports.other = () => 1;`, 'TypeError', 'index.handler is undefined or not exported'],
-  ])('%s: its log says why', async (_, source, errorType, errorMessage) => {
+  ])('logs why: it %s', async (_, source, errorType, errorMessage) => {
     const { lambda, log } = deployLogging(source, 'WARN');
 
     await expect(lambda.invoke('{}')).rejects.toEqual(functionError(errorType, errorMessage));
@@ -103,7 +103,7 @@ describe('a function that fails', () => {
     };`;
 
   test.each([['exits'], ['fills the memory']])(
-    '%s: it fails, and the thread is replaced for the next event',
+    'fails only its own event, and the next runs in a new thread: it %s',
     async (what) => {
       const lambda = deploy(breaking);
       await invoke(lambda);
@@ -166,7 +166,7 @@ describe('A function that outlasts its timeout', () => {
     expect(notices).toContain('slow timed out after 1 s and blocks the functions.');
   });
 
-  test('ends in its own time under a debugger', async () => {
+  test('may finish under a debugger', async () => {
     jest.spyOn(inspector, 'url').mockReturnValue('ws://127.0.0.1:9229/');
     const { limited } = await loadedFunctions();
 
@@ -175,9 +175,9 @@ describe('A function that outlasts its timeout', () => {
 });
 
 test.each([
-  ['INFO', 'what it took, loading included at its first invocation', [true, false]],
-  ['WARN', 'nothing else', []],
-] as const)('The log of a function at level %s has what it writes, and %s', async (systemLogLevel, _, isLoadIn) => {
+  ['INFO', 'a report of each invocation', [true, false]],
+  ['WARN', 'no reports', []],
+] as const)('the log of a function at level %s has its output and %s', async (systemLogLevel, _, isLoadIn) => {
   const source = `console.log('loaded'); exports.handler = async () => { console.error('failed'); };`;
   const { lambda, log } = deployLogging(source, systemLogLevel);
   for (let count = 0; count < 2; count++) await lambda.invoke('{}');
@@ -188,7 +188,7 @@ test.each([
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
 });
 
-test('A client that reads slowly holds the function back for itself, and for no other', async () => {
+test('a slow client slows down only its own response', async () => {
   const steps = `for (let count = 0; count < event.chunks; count++) { await write(Buffer.alloc(100_000)); console.log('taken'); }
     stream.end();`;
   const { lambda, log } = deployLogging(streaming(steps), 'WARN');
@@ -203,7 +203,7 @@ test('A client that reads slowly holds the function back for itself, and for no 
   while (taken() < 400) await sleep(10);
 });
 
-test('A function is loaded anew, and its stack traces name the lines of its sources', async () => {
+test('a function is reloaded, and its stack traces name lines of its sources', async () => {
   bundleFunctions(directory, ['authorizer']);
   const codeDirectory = join(directory, 'authorizer');
   const bundle = readFileSync(join(codeDirectory, 'function.cjs'));

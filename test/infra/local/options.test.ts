@@ -13,7 +13,7 @@ describe('npm start', () => {
     [[], {}],
     [['--quiet', '--json'], { quiet: true, json: true }],
     [['--port', '8080', '--data', 'memory'], { port: 8080, data: 'memory' }],
-  ])('%j is understood', (args, differences) => {
+  ])('accepts %j', (args, differences) => {
     expect(parseStartOptions(args)).toEqual({ ...defaults, ...differences });
   });
 
@@ -21,7 +21,7 @@ describe('npm start', () => {
     [['--port', '65536'], '--port'],
     [['--data', ''], '--data'],
     [['--prot', '80'], '--prot'],
-  ])('%j is refused in one line that names it and says where help is, and nothing is printed', (args, named) => {
+  ])('refuses %j with one line that names it and the help', (args, named) => {
     const printed = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true));
     const parse = () => parseStartOptions(args);
 

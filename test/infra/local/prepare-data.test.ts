@@ -46,7 +46,7 @@ describe('issuing the demo keys', () => {
   const issue = () => issueDemoKeys(database.client, table.name, records);
   const read = (plan: PlanId) => table.read(aKey({}, demoKey(plan)));
 
-  test('puts the key of each plan into the table and on the usage plan with its tag', async () => {
+  test('puts the key of each plan into the table and on its usage plan', async () => {
     await issue();
 
     for (const plan of planIds) {
@@ -70,7 +70,7 @@ describe('issuing the demo keys', () => {
     }
   });
 
-  test('again leaves what an admin changed or deleted', async () => {
+  test('again preserves changes and deletions by an admin', async () => {
     await issue();
     await records.saveApiKey(anApiKey({ id: 'demo-pro', enabled: false }));
     await records.removeApiKey('demo-free');
@@ -82,7 +82,7 @@ describe('issuing the demo keys', () => {
     expect(records.apiKey('demo-free')).toBeUndefined();
   });
 
-  test('again completes a start that was killed when it had only the record of a key', async () => {
+  test('again completes a start that was killed before the key reached API Gateway', async () => {
     await issue();
     const Key = { kind: 'demoKey', id: 'pro' };
     await database.client.send(new DeleteCommand({ TableName: gatewayTable.TableName, Key }));
@@ -94,7 +94,7 @@ describe('issuing the demo keys', () => {
   });
 });
 
-test('The sample data fill the tables that are empty, and leave a table alone that has any entry', async () => {
+test('sample data are loaded only into empty tables', async () => {
   const { client } = database;
   const [stock, pets, orders] = await Promise.all([
     createStockTable(client),

@@ -23,7 +23,7 @@ describe('the sync of keys', () => {
     jest.useRealTimers();
   });
 
-  test('runs once an interval', async () => {
+  test('runs once per interval', async () => {
     await pass(INTERVAL_MS);
     expect(sync).not.toHaveBeenCalled();
     await pass(WAIT_MS + 3 * INTERVAL_MS);
@@ -31,7 +31,7 @@ describe('the sync of keys', () => {
     expect(sync).toHaveBeenCalledTimes(4);
   });
 
-  test('runs one at a time, and once more for what changes meanwhile', async () => {
+  test('runs one at a time, and once more after changes during a run', async () => {
     const first = Promise.withResolvers<string>();
     sync.mockReturnValueOnce(first.promise);
     schedule.runSoon();
@@ -46,7 +46,7 @@ describe('the sync of keys', () => {
     expect(sync).toHaveBeenCalledTimes(2);
   });
 
-  test('that fails is logged, and the next one runs', async () => {
+  test('logs a failure and runs again', async () => {
     sync.mockRejectedValue(new Error('no'));
     for (let count = 0; count < 2; count++) {
       schedule.runSoon();

@@ -37,12 +37,10 @@ describe('a template', () => {
     ['Integration.RequestParameters', METHOD, { RequestParameters: {} }],
     ['RoutingConfig', 'AWS::Lambda::Alias', {}],
     ['ReservedConcurrentExecutions', LAMBDA, 0],
-  ])(
-    'with another %s of %s stops the local server, which would respond otherwise than AWS: %j',
-    (path, type, value) => {
-      const [name = ''] = path.split('.');
-      const template = service.with((editable) => (resourceOf(editable, type)[1].Properties[name] = value));
-      const read = () => load(template);
+  ])('with an unsupported %s of %s stops the local server: %j', (path, type, value) => {
+    const [name = ''] = path.split('.');
+    const template = service.with((editable) => (resourceOf(editable, type)[1].Properties[name] = value));
+    const read = () => load(template);
 
       expect(read).toThrow(LocalServerError);
       expect(read).toThrow(`(${type}), property ${path}: the local server supports only `);
@@ -51,7 +49,7 @@ describe('a template', () => {
 
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     [
-      'a resource that serves requests in a way that is not known',
+      'a resource that serves requests in an unsupported way',
       ({ Resources }) => (Resources.Url = { Type: 'AWS::Lambda::Url', Properties: {} }),
       /^Resource Url: .* type AWS::Lambda::Url$/,
     ],
@@ -61,12 +59,12 @@ describe('a template', () => {
       /^Resource \w+ \(AWS::ApiGateway::Method\), property HttpMethod: .* only string, got undefined$/,
     ],
     [
-      'a reference that leads nowhere',
+      'an unresolved reference',
       (template) => (resourceOf(template, METHOD)[1].Properties.ResourceId = { Ref: 'None' }),
       /^Resource \w+ \(AWS::ApiGateway::Method\), property ResourceId: the local server does not support Ref "None"$/,
     ],
     [
-      'an output that refers to nothing',
+      'an unresolved output',
       (template) => (template.Outputs = { Url: { Value: { Ref: 'None' } } }),
       /^Resource Outputs .* property Url.Value: .* does not support Ref "None"$/,
     ],
@@ -78,7 +76,7 @@ describe('a template', () => {
     expect(read).toThrow(message);
   });
 
-  test('may have any other property, and any resource that serves no request', () => {
+  test('may have unknown properties and resources that do not serve requests', () => {
     const template = service.with((editable) => {
       const Surprise = { 'Fn::If': ['A', 'b', 'c'] };
       Object.assign(resourceOf(editable, METHOD)[1].Properties, { Surprise });
@@ -97,7 +95,7 @@ test.each([
   [{ 'Fn::If': ['IsProduction', 'a', 'b'] }],
   [{ 'Fn::Select': [2, ['a', 'b']] }],
   [{ 'Fn::Sub': '${Other}' }],
-])('An intrinsic function that is not known stops the local server, which says what it is: %j', (value) => {
+])('an unsupported intrinsic function stops the local server, which names it: %j', (value) => {
   const [name, argument] = Object.entries(value)[0] ?? [];
   const names = { ref: none, attribute: none, joined: String };
   const resolve = () => resolveIntrinsics([{ 'Fn::Join': ['', ['a', value]] }], names, 'Here');

@@ -19,7 +19,7 @@ let stock: string;
 
 const Key = { petId: { S: '1' } };
 
-/** Records a request, unless it is there. */
+/** Records a request unless it is recorded already. */
 const request = (requestId: string): TransactWriteItem => ({
   Put: {
     TableName: requests,
@@ -40,8 +40,8 @@ const send = (...TransactItems: TransactWriteItem[]) => client.send(new Transact
 const stored = async (TableName: string, key: object) =>
   (await client.send(new GetItemCommand({ TableName, Key: { ...key } }))).Item;
 
-// What a transaction makes, and why it is canceled, is tested where the stock is updated with an Idempotency-Key.
-describeOnEachEngine('A transaction', () => {
+// The tests of updates with an Idempotency-Key cover the effects of a transaction and its cancellation reasons.
+describeOnEachEngine('a transaction', () => {
   beforeEach(async () => {
     client = new DynamoDBClient({ maxAttempts: 1 });
     requests = `requests-${randomUUID()}`;
@@ -52,7 +52,7 @@ describeOnEachEngine('A transaction', () => {
 
   afterEach(() => client.destroy());
 
-  test('loses no write that others make to its items at the same time, nor they its own', async () => {
+  test('and concurrent updates to one item do not overwrite each other', async () => {
     const rounds = Array.from({ length: 20 }, (_, round) => String(round));
     const Update = adding('ADD quantity :one, transactions :one');
     const transactions = Promise.allSettled(rounds.map((round) => send(request(round), { Update })));
@@ -68,7 +68,7 @@ describeOnEachEngine('A transaction', () => {
     });
   });
 
-  test('moves an item in the indexes of its table, if it is not canceled', async () => {
+  test('updates the indexes of its table unless it is canceled', async () => {
     const TableName = `indexed-${randomUUID()}`;
     const ofPet = tableResource(TableName, { petId: 'S', kind: 'S' });
     const Projection = { ProjectionType: 'KEYS_ONLY' } as const;
@@ -104,8 +104,8 @@ describeOnEachEngine('A transaction', () => {
       () => ({ Update: { ...adding('ADD a :one', requests), Key: { requestId: { S: 'request' } } } }),
     ],
     ['a bad expression', 'ValidationException', () => ({ Update: adding('ADD a') })],
-    ['a table that is not there', 'ResourceNotFoundException', () => ({ Update: adding('ADD a :one', 'missing') })],
-  ])('is refused with %s, and nothing of it done', async (_, name, action) => {
+    ['a missing table', 'ResourceNotFoundException', () => ({ Update: adding('ADD a :one', 'missing') })],
+  ])('with %s fails and writes nothing', async (_, name, action) => {
     await expect(send(request('request'), action())).rejects.toMatchObject({ name });
     expect(await stored(requests, { requestId: { S: 'request' } })).toBeUndefined();
   });

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const root = temporaryDirectory();
 for (const directory of ['functions', 'shared/stores']) mkdirSync(join(root, directory), { recursive: true });
 
-/** The steps that were taken, and the gates in which they wait. */
+/** The steps that have begun, and the mocks that record them. */
 let steps: string[];
 let bundle: jest.Mock<() => Promise<void>>;
 let synthesize: jest.Mock<(signal: AbortSignal) => Promise<void>>;
@@ -34,7 +34,7 @@ async function taken(count: number): Promise<readonly string[]> {
   return steps;
 }
 
-test('A start bundles and synthesizes; then a save in functions/ bundles, and one in shared/ synthesizes too', async () => {
+test('a start and a save in shared/ bundle and synthesize, and a save in functions/ only bundles', async () => {
   expect(await taken(2)).toEqual(['bundle', 'synthesize']);
   save('functions/a.ts');
   expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);
@@ -42,7 +42,7 @@ test('A start bundles and synthesizes; then a save in functions/ bundles, and on
   expect(await taken(5)).toEqual(['bundle', 'synthesize', 'bundle', 'bundle', 'synthesize']);
 });
 
-test('A burst of saves counts once; built files do not count', async () => {
+test('a burst of saves counts once, and editor swap files do not count', async () => {
   await taken(2);
   for (const path of ['shared/a.ts', 'shared/a.ts', 'shared/stores/b.ts', 'functions/c.ts']) save(path);
   expect(await taken(4)).toHaveLength(4);
@@ -50,7 +50,7 @@ test('A burst of saves counts once; built files do not count', async () => {
   expect(await taken(4)).toHaveLength(4);
 });
 
-test('Saves count after an editor has replaced the file, and in new directories', async () => {
+test('saves count in replaced files and in new directories', async () => {
   save('shared/stores/a.ts');
   await taken(2);
   save('shared/stores/a.ts.new');
@@ -64,7 +64,7 @@ test('Saves count after an editor has replaced the file, and in new directories'
   expect(await taken(10)).toHaveLength(10);
 });
 
-test('A save during the first synthesis ends it, and leads to another', async () => {
+test('a save during a synthesis aborts it and starts another', async () => {
   synthesize.mockImplementationOnce(async (signal) => {
     steps.push('interrupted');
     save('functions/a.ts');
@@ -75,7 +75,7 @@ test('A save during the first synthesis ends it, and leads to another', async ()
   expect(await taken(4)).toEqual(['bundle', 'interrupted', 'bundle', 'synthesize']);
 });
 
-test('A save during a bundle leads to another', async () => {
+test('a save during a bundle starts another', async () => {
   bundle.mockImplementationOnce(async () => {
     steps.push('slow');
     save('functions/a.ts');
@@ -85,7 +85,7 @@ test('A save during a bundle leads to another', async () => {
   expect(await taken(3)).toEqual(['slow', 'bundle', 'synthesize']);
 });
 
-test('After a bundle or a synthesis that fails, the next save takes the steps that are left; the reason is printed once', async () => {
+test('a failed step is reported once and repeated at the next save', async () => {
   const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   await taken(2);
   // As esbuild does, which has printed it.

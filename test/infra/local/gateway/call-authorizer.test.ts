@@ -9,7 +9,7 @@ const resultWith = (Effect: string, Resource = `${STAGE_ARN}/*`) => ({
   policyDocument: { Version: '2012-10-17', Statement: [{ Effect, Action: 'execute-api:Invoke', Resource }] },
 });
 
-/** Asks an authorizer that returns this about `GET /inventory`. */
+/** Calls an authorizer that returns this result for `GET /inventory`. */
 async function ask(result: unknown) {
   const variables = new ContextVariables([
     ['requestId', 'id'],
@@ -28,9 +28,9 @@ async function ask(result: unknown) {
 const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
 
 test.each([
-  ['denies it', resultWith('Deny')],
+  ['denies the request', resultWith('Deny')],
   ['allows another method', resultWith('Allow', `${STAGE_ARN}/PATCH/*`)],
-])('An authorizer refuses a request: %s; its context is there for the gateway response', async (_, result) => {
+])('an authorizer that %s is ACCESS_DENIED, and the gateway response has its context', async (_, result) => {
   const { outcome, variables } = await ask({ ...result, context: { limit: 0 } });
 
   expect(outcome).toEqual(gatewayError('ACCESS_DENIED'));
@@ -39,7 +39,7 @@ test.each([
 
 const never = { name: 'authorizer', invoke: () => new Promise<string>(() => undefined) };
 
-test('An authorizer that was not begun within 29 seconds is a 504', async () => {
+test('an authorizer that does not respond within 29 seconds is a 504', async () => {
   jest.useFakeTimers();
   const asked = callAuthorizer(
     never,
@@ -56,7 +56,7 @@ test('An authorizer that was not begun within 29 seconds is a 504', async () => 
   await expect(asked).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
 
-test.each(['', '{"principalId":"k1"}'])('An authorizer that returns %j is a configuration error', async (result) => {
+test.each(['', '{"principalId":"k1"}'])('an authorizer that returns %j is a configuration error', async (result) => {
   const notices = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   const broken = { name: 'authorizer', invoke: () => Promise.resolve(result) };
   const asked = callAuthorizer(broken, {}, `${STAGE_ARN}/GET/`, new ContextVariables());

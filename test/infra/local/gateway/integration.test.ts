@@ -21,7 +21,7 @@ const responseTo = async (source: string) => {
   return { status, headers, body: await text(body) };
 };
 
-test('The metadata of a streamed response becomes its status and headers', async () => {
+test('the metadata of a streamed response becomes its status and headers', async () => {
   const source = streaming(`await write('[1,'); await write(Buffer.from('2]')); stream.end();`, metadata);
 
   expect(await responseTo(source)).toEqual({ status: 200, headers: [json, ['X-Id', 'ä']], body: '[1,2]' });
@@ -29,13 +29,13 @@ test('The metadata of a streamed response becomes its status and headers', async
 
 test.each([
   ['without metadata', streaming(`stream.end('[1]');`)],
-  ['with metadata that is never sent, since there is no body', streaming('stream.end();', metadata)],
+  ['with metadata but no body', streaming('stream.end();', metadata)],
   ['from a function that does not stream', answering(metadata)],
-])('A streamed response %s is a 502', async (_, source) => {
+])('a streamed response %s is a 502', async (_, source) => {
   await expect(responseTo(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
 });
 
-test('A result of a function has all that API Gateway takes; its lists of values win', async () => {
+test('a function result may have headers, and multiValueHeaders override them', async () => {
   const headers = { 'X-One': 1, 'x-two': 'replaced' };
   const result = { statusCode: 200, headers, multiValueHeaders: { 'X-Two': ['a', 'b'] }, isBase64Encoded: false };
 
@@ -51,7 +51,7 @@ test.each([
   [{ statusCode: 600 }, 'statusCode must be <=599'],
   [{ statusCode: 200, body: { quantity: 5 } }, 'body must be string'],
   [{ statusCode: 200, quantity: 5 }, 'quantity must be never'],
-])('A result of a function that is malformed is a 502: %j; the terminal says why', async (result, reason) => {
+])('a malformed function result is a 502, and the terminal says why: %j', async (result, reason) => {
   const lambda = deploy(answering(result));
   await expect(integrate(lambda, '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
 
@@ -61,11 +61,11 @@ test.each([
 test.each([
   ['', integrate, 'exports.handler = () => new Promise(() => {});'],
   [' that streams', integrateStreaming, streaming('await new Promise(() => {});')],
-])('A function%s that takes too long is not waited for', async (_, call, source) => {
+])('a function%s that takes too long is INTEGRATION_TIMEOUT', async (_, call, source) => {
   await expect(call(deploy(source), '{}', 100)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
 
-test('The body of an integration that outlasts its time-out fails', async () => {
+test('a streamed body that outlasts the timeout fails', async () => {
   // With so little time to answer, loading the function would be all that it does.
   const lambda = deploy(streaming(`if (event.load) return stream.end(); await write('[1,');`, metadata));
   await text(lambda.stream('{"load":true}'));

@@ -65,10 +65,10 @@ const eachOf =
 const API = 'arn:aws:execute-api:*:*:*/*';
 
 test.each<[string, Change]>([
-  ['of the template', () => undefined],
+  ['from the template', () => undefined],
   ['for every source', eachOf(isOfMethod, { SourceArn: undefined })],
   ['with another pattern', eachOf(isOfMethod, { SourceArn: `${API}/POST/inv*/adjustments` })],
-])('A method whose function has the permission %s is served', async (_, change) => {
+])('a method is served if its function has the permission %s', async (_, change) => {
   expect(await statusWith(change)).toBe(200);
   expect(notices).toBe('');
 });
@@ -83,30 +83,27 @@ test.each<[string, Change, number, RegExp]>([
   ['another HTTP method', eachOf(isOfMethod, { SourceArn: `${API}/GET/inventory/*` }), 500, /AdjustInventory/],
   ['another principal', eachOf(isOfMethod, { Principal: 'events.amazonaws.com' }), 500, /AdjustInventory/],
   [
-    'the function without its alias',
+    'a function without its alias',
     eachOf(isOfMethod, { FunctionName: 'staging-Inventory-FunctionsAdjustInventory' }),
     500,
     /AdjustInventory/,
   ],
   [
-    'no authorizer',
+    'another authorizer',
     eachOf(isOfAuthorizer, { SourceArn: `${API}/authorizers/other` }),
     503,
     /FunctionsAuthorizer.*\/authorizers\//,
   ],
   [
-    'none',
+    'nothing',
     (permissions, { Resources }) => {
       for (const [id] of permissions) delete Resources[id];
     },
     503,
     /FunctionsAuthorizer/,
   ],
-])(
-  'A method is a configuration error of the API or of its authorizer with a permission for %s',
-  async (_, change, status, notice) => {
-    expect(await statusWith(change)).toBe(status);
-    expect(notices).toMatch(/^No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke /);
-    expect(notices).toMatch(notice);
-  },
-);
+])('a method fails, and the terminal says why, with a permission for %s', async (_, change, status, notice) => {
+  expect(await statusWith(change)).toBe(status);
+  expect(notices).toMatch(/^No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke /);
+  expect(notices).toMatch(notice);
+});

@@ -28,13 +28,13 @@ test.each([
   ['/c/b/d/', '/{path+}', { path: 'c/b/d' }],
   ['/x//y/', '/{path+}', { path: 'x//y' }],
 ])(
-  '%s is for %s: a literal part goes before a parameter, and that before a greedy one',
+  '%s matches %s: literal parts precede parameters, which precede greedy ones',
   (path, resourcePath, pathParameters) => {
     expect(router('GET', path)).toMatchObject({ resourcePath, pathParameters });
   },
 );
 
-test('A path is for the resource of its own, in whatever order they come', () => {
+test('a path matches its own resource in any order of routes', () => {
   const paths = ['/pets/{id}', '/store/orders', '/pets', '/pets/findByStatus', '/', '/{rest+}'];
   const another = routerOf(...paths.map((path) => `GET ${path}`));
 
@@ -42,7 +42,7 @@ test('A path is for the resource of its own, in whatever order they come', () =>
   expect(another('GET', '/')?.target).toBe('/');
 });
 
-test('A method that the resource lacks is looked for on greedy ones alone', () => {
+test('a method that the resource lacks falls back only to greedy resources', () => {
   expect(router('POST', '/a/b')).toMatchObject({ resourcePath: '/{path+}', pathParameters: { path: 'a/b' } });
   expect(routerOf(literal, 'POST /a/{name}')('POST', '/a/b')).toBeUndefined();
 });

@@ -28,7 +28,7 @@ const repeated = <Item>(item: Item, count: number): Item[] => Array.from({ lengt
 test.each([
   [499, 0],
   [1_000, 2],
-])('The throttle of a plan fills up again by its rate: %d ms after the burst', (elapsed, admitted) => {
+])('the throttle of a plan refills at its rate: %d ms after the burst it admits %d', (elapsed, admitted) => {
   const outcomesAt = planWith({ throttle: { rateLimit: 2, burstLimit: 5 } });
   outcomesAt(repeated(MIDNIGHT, 5));
   const admissions = outcomesAt(repeated(MIDNIGHT + elapsed, 6)).filter((outcome) => outcome === 'k1');
@@ -36,7 +36,7 @@ test.each([
   expect(admissions).toHaveLength(admitted);
 });
 
-test('The quota of a plan starts anew at midnight UTC, and not before', () => {
+test('the quota of a plan resets at midnight UTC', () => {
   const outcomesAt = planWith({ quota: { limit: 3 } });
   const full = [...repeated('k1', 3), 'QUOTA_EXCEEDED'];
 
