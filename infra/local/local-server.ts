@@ -126,10 +126,7 @@ async function start(
   const logGroups = new LogGroups(logDirectory);
   closings.defer(() => logGroups.close());
 
-  const log = (group: string, text: string): void => {
-    logGroups.write(group, text);
-    options.terminal?.log(text);
-  };
+  const log = logTo(logGroups, options.terminal);
   const gateway = `http://${ownHost(address)}:${address.port}`;
   functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions?.all.stop());
@@ -143,11 +140,7 @@ async function start(
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
   const served = { restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
   service.resolve(served);
-  if (options.sampleData) {
-    // Its writes would delay the start.
-    const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
-    closings.defer(() => loaded);
-  }
+  if (options.sampleData) loadUsageLater(stack, documents, closings);
   return {
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
@@ -161,6 +154,17 @@ async function start(
       await closings.disposeAsync();
     },
   };
+}
+
+const logTo = (logGroups: LogGroups, terminal: Terminal | undefined) => (group: string, text: string) => {
+  logGroups.write(group, text);
+  terminal?.log(text);
+};
+
+/** Its writes would delay the start. */
+function loadUsageLater(stack: ServedStack, documents: DynamoDBDocumentClient, closings: AsyncDisposableStack): void {
+  const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
+  closings.defer(() => loaded);
 }
 
 /** The server's own client of the engine. */
