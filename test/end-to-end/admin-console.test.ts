@@ -151,6 +151,7 @@ describeInBrowser('The console in a browser', () => {
     await press('Filter');
     await page.getByText('1 key', { exact: true }).waitFor();
     await page.getByRole('link', { name: NAME }).click();
+    await page.getByText('Move', { exact: true }).first().click();
     await page.getByLabel('Plan').selectOption('pro');
     await press('Move');
     expect(await note()).toBe(`${NAME} is on Pro now: 300 requests per minute, 10,000 per day.`);
@@ -170,7 +171,8 @@ describeInBrowser('The console in a browser', () => {
   });
 
   test('a key is revoked once that is confirmed', async () => {
-    await press('Revoke permanently');
+    await page.getByText('Revoke permanently', { exact: true }).click();
+    await press('Revoke permanently …');
     await page.getByText('All its requests, with its token, are denied permanently.').waitFor();
     await check('a question');
     expect(await status()).toBe(200);
@@ -198,7 +200,7 @@ describeInBrowser('The console in a browser', () => {
     expect(text).toMatch(/^petId,quantity,status.*\n(?:.+\n)*101,3,available,*\n/);
   });
 
-  test.each(['/overview', '/nowhere', '/keys?q=nobody', '/keys'])(
+  test.each(['/overview', '/nowhere', '/keys?plan=business', '/keys'])(
     'everybody can use %s, by keyboard too',
     async (path) => {
       await open(path);
