@@ -66,7 +66,7 @@ describe('docs/guide.md', () => {
     `\`limit\` (1 to ${formatNumber(MAX_LIMIT)})`,
     `less than ${MIN_PACE.bytes / MIN_PACE.withinMs} kB per second, before compression, for ${MIN_PACE.withinMs / 1_000} seconds`,
     `reads at most ${formatNumber(MAX_READ_FOR_PAGE)} of`,
-    `an \`Idempotency-Key\` with each update, a new one each time: ${IDEMPOTENCY_KEY_RULE}.`,
+    `Other keys are allowed: ${IDEMPOTENCY_KEY_RULE}.`,
     `send ${allowedRequestHeaders.map((name) => `\`${name}\``).join(', ')}`.replace(/, (?=[^,]+$)/, ' and '),
     `version ${API_VERSION};`,
     `header \`${STABILITY_HEADER}\``,

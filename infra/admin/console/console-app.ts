@@ -12,9 +12,8 @@ import type { Target } from '../service/target.ts';
 import { visibleLines } from '../service/text.ts';
 import { formLimit, headers, newLoginLink, checkHost, type LoginLink, refuse, session } from './guard.ts';
 import { addKeyPage, addNewKeyPage } from './key-page.ts';
-import { addKeysPage } from './keys-page.ts';
+import { addKeysPage, addOverviewPage } from './key-lists.ts';
 import { markup } from './markup.ts';
-import { addOverviewPage } from './overview-page.ts';
 import { Site } from './site.ts';
 import { addStockPage } from './stock-page.ts';
 

@@ -9,7 +9,7 @@ import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../service/target.ts';
 import { counted, formatTime, limitsText, timeOrNever } from '../service/text.ts';
 import { dailyUsage } from '../keys/usage.ts';
-import { stateBadge } from './keys-page.ts';
+import { stateBadge } from './key-lists.ts';
 import { facts, field, type Field, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
 import { sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
@@ -122,11 +122,8 @@ function fieldsOf(action: string, { inputs: names }: KeyAction, { tokens }: KeyV
   // A rotation replaces the newest token of a label.
   const newest = [...new Map(tokens.map(({ label, name }) => [label, name]))];
   const all = tokens.map(({ name, since }) => [name, `${name}, since ${formatTime(since)}`] as const);
-  return names.map((input) => {
-    const given = fieldOf(input);
-    if (input === 'token') return { ...given, hint: undefined, choices: all };
-    return input === 'label' && action === 'rotate' ? { ...given, hint: undefined, choices: newest } : given;
-  });
+  const choices = { ...(action === 'rotate' && { label: newest }), token: all };
+  return names.map((name) => fieldOf(name, choices));
 }
 
 type NamedAction = readonly [name: string, action: KeyAction];
@@ -155,8 +152,8 @@ function question(site: Site, view: KeyView, [name, action]: NamedAction, values
   return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${whom}</a></p>
 <h1>${title}: ${whom}?</h1>
 <section class="card narrow"><p>${effect}</p>
-${facts(Object.fromEntries(shown))}
 ${facts({
+  ...Object.fromEntries(shown),
   Id: markup`<code>${id}</code>`,
   'Plan until now': plans[plan].title,
   'Last used': timeOrNever(lastUsed),

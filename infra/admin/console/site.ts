@@ -129,8 +129,9 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
   return complete as Inputs;
 }
 
-export function fieldOf(name: keyof Inputs): Field {
-  const { title, hint, presence, choices } = inputs[name];
+/** @param more choices of fields of a key */
+export function fieldOf(name: keyof Inputs, more: Partial<Record<string, Field['choices']>> = {}): Field {
+  const { title, hint, presence, choices = more[name] } = inputs[name];
   const isNumber = presence === 'agreed';
   // The labels of numbers and choices say all.
   return { name, label: title, hint: isNumber || choices ? undefined : sentence(hint), choices, isNumber };

@@ -219,7 +219,7 @@ describe('a personal stage', () => {
       ),
     );
 
-    expect(names).toHaveLength(2 * (planIds.length + 14));
+    expect(names).toHaveLength(2 * (planIds.length + 15));
     expect(new Set(names).size).toBe(names.length);
   });
 });
