@@ -36,6 +36,9 @@ const node = v.variant('type', [
   v.object({ ...spanned.entries, type: v.literal('ExpressionStatement') }),
 ]);
 
+/** Types do not run; an expression with a type, such as `as const`, does. */
+const typeOnly = v.object({ type: v.pipe(v.string(), v.regex(/^Ts(?!As|Const|NonNull|Satisfies)/)) });
+
 const OPERATORS: Readonly<Record<string, string>> = {
   '<': '<=',
   '<=': '<',
@@ -63,6 +66,7 @@ function mutantsOf(file: string): Mutant[] {
     mutants.push({ file, ...range, replacement: change(code.subarray(range.start, range.end).toString()) });
   };
   JSON.stringify(ast, (_, value: unknown) => {
+    if (v.is(typeOnly, value)) return undefined;
     const { success, output } = v.safeParse(node, value);
     if (!success) return value;
     const { start, end } = output.span;

@@ -2,7 +2,6 @@ import { faultsOfLimiter, type PlantedFault } from '../model/planted-faults.ts';
 import type { Tamper } from '../model/virtual-table.ts';
 import { brokenLimiters } from './broken.ts';
 import { fuzzRound } from './fuzz.ts';
-import { stormRound } from './storm.ts';
 
 export interface Outcome {
   readonly violations: readonly string[];
@@ -46,12 +45,6 @@ export const models: Readonly<Record<string, Model>> = {
     seeds: 25,
     small: 1,
     run: fuzzRound,
-  },
-  storm: {
-    title: '1,000 calls of one client begun concurrently on Free and on Pro, against a local server',
-    seeds: 1,
-    small: 1,
-    run: (_, isSmall) => stormRound(isSmall),
   },
 };
 

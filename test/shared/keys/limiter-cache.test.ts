@@ -1,4 +1,5 @@
 import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { CachedKey, Limiter } from '../../../shared/keys/limiter.ts';
@@ -142,4 +143,25 @@ describe('A key whose writes DynamoDB throttles', () => {
     await expect(limiter.admit(token, NOW + 1_000)).rejects.toBe(busy);
     expect([...failures]).toHaveLength(3 - attempts);
   });
+});
+
+const failed = (key: KeyRecord) =>
+  new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item: marshall(key) });
+
+test.each<[string, number, string]>([
+  ['the suspension of another request', NOW + 300_000, 'suspended'],
+  ['one that has ended', NOW, 'minute'],
+  ['one by an admin until it is resumed', UNTIL_RESUMED, 'minute'],
+])('A refusal that reaches the limit, and whose suspension finds %s', async (_, suspendedUntil, reason) => {
+  const last = exhausted({ minuteRefused: 5 });
+  const responses = [failed(last), { Attributes: marshall(last) }, failed({ ...last, suspendedUntil })].values();
+  const client = clientOver(async () => {
+    const response = responses.next().value ?? new Error('one call too many');
+    if (response instanceof Error) throw response;
+    return { ...response };
+  });
+
+  const token = tokenOf({ recordId, tokens });
+  expect(await new Limiter(client, 'keys').admit(token, NOW)).toMatchObject({ kind: 'refused', reason });
+  expect([...responses]).toEqual([]);
 });

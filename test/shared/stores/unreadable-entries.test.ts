@@ -17,7 +17,7 @@ const adjustment = { petId, by: -1 };
 /** A newer release, or an edit in the AWS console, has made it so. */
 const UNKNOWN_STATUS = { status: 'reserved' };
 
-/** The condition of a write must know each: one that it forgets takes stock from an entry that cannot be read. */
+/** The condition of a write must know each: a missing one takes stock from an entry that cannot be read. */
 const fields = v.keyof(v.omit(stockEntrySchema, ['petId'])).options;
 const required = fields.filter((field) => !v.is(v.pick(inventoryItemSchema, [field]), {}));
 
