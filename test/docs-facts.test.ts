@@ -63,11 +63,11 @@ describe('a number on a page', () => {
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],
-  ])('of %s is that of the code: %s', (name, words) => {
+  ])('of %s matches the code: %s', (name, words) => {
     expect(page(name)).toContain(words);
   });
 
-  test('of the costs assumes for Enterprise the maximum of staging', () => {
+  test('of the costs page for Enterprise is the maximum of staging', () => {
     const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
     expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
   });
@@ -77,7 +77,7 @@ describe('README', () => {
   const readme = read('README.md');
 
   // So the demo keys are the same on every machine.
-  test.each(planIds)('has the plan %s in its table, and its demo key as the host prints it', (plan) => {
+  test.each(planIds)('has the plan %s in its table, and its demo key with its limits', (plan) => {
     const { title, limits } = plans[plan];
     const { perMinute, perDay } = limitsOfDemoKey(plan);
     const [minute, day] = [perMinute, perDay].map(formatNumber);
@@ -91,7 +91,7 @@ describe('README', () => {
     expect(page('../keys')).toContain(`on this plan: ${planIds.map((plan) => `\`${plan}\``).join(', ')};`);
   });
 
-  test.each(Object.values(operations))('and the page of the costs have the operation $method $path', (operation) => {
+  test.each(Object.values(operations))('and the costs page list the operation $method $path', (operation) => {
     for (const text of [readme, page('costs')]) expect(text).toContain(`\`${operation.method} ${operation.path}\``);
   });
 });
@@ -104,7 +104,7 @@ test('The client has a method for each operation, and its README lists them all'
   expect([...calls.matchAll(/(?<=`)\w+(?=`)/g)].map(String).toSorted()).toEqual(methods.toSorted());
 });
 
-test('package.json, client, document and change log are of one version', () => {
+test('package.json, client, document and change log have the same version', () => {
   const versioned = v.object({ version: v.string() });
   const versionIn = (file: string): string => v.parse(versioned, JSON.parse(read(file))).version;
 
@@ -113,7 +113,7 @@ test('package.json, client, document and change log are of one version', () => {
   expect(/^## \[(\d[^\]]*)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(API_VERSION);
 });
 
-test('CONTRIBUTING says of every package what it is there for', () => {
+test('CONTRIBUTING lists every package', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   const packages = Object.keys({ ...dependencies, ...devDependencies }).map((name) =>
     name.replace(/^(@aws-sdk|@smithy|@types)\/.+/, '$1/*'),
