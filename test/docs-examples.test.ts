@@ -78,7 +78,7 @@ await describeWith(['curl'], 'The examples of', () => {
   test.each([
     ['README.md', readmeFor, 1],
     ['docs/guide.md', guideFor, 7],
-  ])('%s succeed in their order on a fresh server, with what the page shows', async (_, pageFor, count) => {
+  ])('%s succeed in order on a new server, with the responses that the page shows', async (_, pageFor, count) => {
     const fresh = await LocalHost.start();
     const examples = commandsOf(pageFor(fresh.baseUrl));
     const outcomes: unknown[] = [];
@@ -210,7 +210,7 @@ for (const { language, shell, required } of programs) {
   }
 
   await describeWith(required, `The sync of the guide in ${language}`, () => {
-    test('sets each quantity and waits as it must, however responses are lost', async () => {
+    test('sets each quantity and waits as required, even if responses are lost', async () => {
       const petIds = Array.from({ length: 60 }, (_, index) => 5_000 + index);
       const { exitCode, stderr, results, requests, key } = await sync(petIds, faults);
       const pauseAfter = (name: string): number => {
@@ -232,9 +232,9 @@ for (const { language, shell, required } of programs) {
     });
 
     test.each([
-      ['the day is exhausted', exhaustDay, 25, '52350 seconds'],
+      ['the daily quota is exhausted', exhaustDay, 25, '52350 seconds'],
       ['a retry would fail', deny, 0, 'API_KEY_INVALID'],
-    ])('stops where %s, and says so', async (_, fault, done, message) => {
+    ])('stops and reports the cause if %s', async (_, fault, done, message) => {
       const petIds = Array.from({ length: 30 }, (__, index) => 6_000 + index);
       const { exitCode, stderr, results, requests } = await sync(petIds, [fault]);
 

@@ -66,11 +66,11 @@ describe('a number on a page', () => {
     ['security', `| body | ${body}`],
     ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
     ['security', `${stages.production.logRetentionDays} days on both stages`],
-  ])('of %s is that of the code: %s', (name, words) => {
+  ])('of %s matches the code: %s', (name, words) => {
     expect(page(name)).toContain(words);
   });
 
-  test('of the costs assumes for Enterprise the maximum of staging', () => {
+  test('of the costs page for Enterprise is the maximum of staging', () => {
     const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
     expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
   });
@@ -114,7 +114,7 @@ test('The client has a method for each operation, and its README lists them all'
   expect([...calls.matchAll(/(?<=`)\w+(?=`)/g)].map(String).toSorted()).toEqual(methods.toSorted());
 });
 
-test('package.json, client, document and change log are of one version', () => {
+test('package.json, client, document and change log have the same version', () => {
   const versioned = v.object({ version: v.string() });
   const versionIn = (file: string): string => v.parse(versioned, JSON.parse(read(file))).version;
 
@@ -123,7 +123,7 @@ test('package.json, client, document and change log are of one version', () => {
   expect(/^## \[(\d[^\]]*)\]/m.exec(changeLog)?.[1]).toBe(API_VERSION);
 });
 
-test('CONTRIBUTING says of every package what it is there for', () => {
+test('CONTRIBUTING lists every package', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   const packages = Object.keys({ ...dependencies, ...devDependencies }).map((name) =>
     name.replace(/^(@aws-sdk|@smithy|@types)\/.+/, '$1/*'),

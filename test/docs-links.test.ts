@@ -65,7 +65,7 @@ const proseOf = (markdown: string): string[] =>
     .filter((line) => !/^ *(\||#|\[[^\]]*\]\(\S*\)\S?$)/.test(line));
 
 describe('the links', () => {
-  test.each(pages)('of %s lead somewhere, to the heading if they name one', (page) => {
+  test.each(pages)('of %s lead to files and headings that exist', (page) => {
     expect(linksOf(read(page)).flatMap((link) => faultOf(page, link) ?? [])).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe('the links', () => {
   });
 });
 
-test('No two pages of docs have one name, but for README.md', () => {
+test('Pages of docs have unique file names, except README.md', () => {
   const names = pages.filter((page) => page.startsWith('docs/')).map((page) => path.basename(page));
   const others = names.filter((name) => name !== 'README.md');
   expect(others).toEqual([...new Set(others)]);
@@ -114,7 +114,7 @@ const REPLACED: readonly [phrase: RegExp, term: string][] = [
   [/\bset(s|ting)? right\b/i, 'fixes'],
 ];
 
-test.each(REPLACED)('no page, message or comment says %s: %s', (phrase) => {
+test.each(REPLACED)('no page, message or comment matches %s (use: %s)', (phrase) => {
   const files = globSync('{*.md,docs/**/*.md,{functions,infra,shared,test,.github}/**/*.{md,js,ts,yml}}', {
     cwd: root,
     exclude: (file) => /(node_modules|dist|docs-links.test.ts)$/.test(file),
@@ -122,7 +122,7 @@ test.each(REPLACED)('no page, message or comment says %s: %s', (phrase) => {
   expect(files.filter((file) => phrase.test(read(file).replaceAll(/\s+(\*|\/\/)?\s*/g, ' ')))).toEqual([]);
 });
 
-test('a line of a comment has at most 120 characters, which the formatter does not see to', () => {
+test('a line of a comment has at most 120 characters', () => {
   const directories = '{functions,infra,shared,test}/**/*.{css,js,ts}';
   const files = globSync(directories, { cwd: root, exclude: (file) => /(node_modules|dist)$/.test(file) });
   const lines = files.flatMap((file) => read(file).split('\n'));

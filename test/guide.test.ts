@@ -35,7 +35,7 @@ const deprecated = ofOperations.filter((operation) => operation.deprecated);
 const marked = ofOperations.filter(({ stability }) => stability !== 'stable');
 
 describe('docs/guide.md', () => {
-  test('has the plans of the catalog, and no other', () => {
+  test('has exactly the plans of the catalog', () => {
     const expected = planIds.map((plan) => {
       const { title, limits } = plans[plan];
       return limits === 'agreed'
@@ -77,7 +77,7 @@ describe('docs/guide.md', () => {
   });
 });
 
-test('docs/guide.md names error codes of the catalog only', () => {
+test('docs/guide.md names only error codes of the catalog', () => {
   const codes = [...guide.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code = '']) => code);
   expect(codes.filter((code) => !(code in errorCatalog))).toEqual([]);
 });
@@ -94,7 +94,7 @@ describe('docs/errors.md', () => {
     );
   });
 
-  test('has a row for each that leads to its section, and says when to retry it', () => {
+  test('has a row for each error, with a link to its section and when to retry', () => {
     const table = [...page.matchAll(/^\| (\d+) +\| \[`(\w+)`\]\(#(\w+)\) +\| (.+?) +\|$/gm)];
     const retryAfter = (status: string): string[] =>
       table

@@ -37,13 +37,13 @@ function growthOf(source: string, flags: string): string {
   return result.status === 'unknown' ? `unknown: ${result.error.kind}` : result.complexity.type;
 }
 
-test.each([...patterns])('A text that a client sends costs no more than its length: %s', (_, pattern) => {
+test.each([...patterns])('The time to match %s is at most linear in the length of the text', (_, pattern) => {
   const { source, flags, file } = pattern;
 
   expect(`${file}: ${growthOf(source, flags)}`).toMatch(/: (?:constant|linear|safe)$/);
 });
 
-test('No pattern is made that this suite cannot see', () => {
+test('No code builds a regular expression at run time', () => {
   expect(patterns.size).toBeGreaterThan(15);
   expect(made).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const repository = temporaryDirectory();
 
-test('A build with changes to tracked files is no commit, and other files do not count', () => {
+test('A build with changes to tracked files is marked as changed; untracked files do not count', () => {
   expect(checkedOutBuild(repository)).toBe('none');
 
   const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
@@ -28,7 +28,7 @@ test('A build with changes to tracked files is no commit, and other files do not
   expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
 });
 
-test('The app of the CDK CLI says in each stage which commit it is of', () => {
+test('A synthesized stage outputs its commit', () => {
   expect(templateIn(synthesizedOnce(), 'staging')['Outputs']).toMatchObject({
     RunningBuild: { Value: checkedOutBuild() },
     PreviousBuild: { Value: 'unknown' },

@@ -6,22 +6,22 @@ import { called, deploy, forgetCalls } from './deploy-here.ts';
 
 const table = { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [] } };
 
-test('The help says what the status is: a deploy to AWS was never seen', async () => {
+test('The help states that the service was not yet deployed to AWS', async () => {
   expect((await deploy(['--help'])).stdout).toContain(
     'runs locally and on emulators, not yet deployed to an AWS account',
   );
 });
 
 test.each<[what: string, words: string[], env: Record<string, string | undefined>, line: RegExp]>([
-  ['no stage', [], {}, /not specified \(see npm run deploy -- --help\)/],
+  ['a missing stage', [], {}, /not specified \(see npm run deploy -- --help\)/],
   [
-    'no region',
+    'a missing region',
     ['--stage', 'staging'],
     { AWS_REGION: undefined },
     /No AWS region is set. Set one, such as: export AWS_/,
   ],
   [
-    'no credentials',
+    'missing credentials',
     ['--stage', 'staging'],
     { AWS_ACCESS_KEY_ID: undefined },
     /With profile default \(AWS_PROFILE is not set\): The call to AWS failed: Could not load credentials from any/,
@@ -33,18 +33,18 @@ test.each<[what: string, words: string[], env: Record<string, string | undefined
     /^With profile ann: The call to AWS failed: .* nothing was deployed\.$/,
   ],
   [
-    'changes that are in no commit',
+    'uncommitted changes',
     ['--stage', 'staging', '--roll-back'],
     { CHANGES: ' M infra/stages.ts' },
     /Tracked files have changes \(git status\): staging must be deployed from a commit/,
   ],
   [
-    'alarms of production that have no recipients',
+    'alarms of production without recipients',
     ['--stage', 'production'],
     {},
     /^The alarms of production have no recipients: set alarmTargets in .* Nothing was deployed\.$/,
   ],
-])('Of %s one line says what to do', async (_, words, env, line) => {
+])('One line reports %s', async (_, words, env, line) => {
   expect(failureLine(await deploy(words, env))).toMatch(line);
 });
 
@@ -57,7 +57,7 @@ describe('npm run deploy', () => {
     'node infra/admin/main.ts keys revoke smokekey --yes --stage staging --json',
   ];
 
-  test('deploys what has changed, and tries it with a key that is revoked afterwards', async () => {
+  test('deploys, and runs the smoke test with a key that is revoked afterwards', async () => {
     const { exitCode, stdout, stderr } = await onAws(['--stage', 'staging']);
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -66,14 +66,14 @@ describe('npm run deploy', () => {
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
-  test('only reads in the smoke test of production', async () => {
+  test('runs a read-only smoke test on production', async () => {
     account.stacks = { 'production-Inventory': 'UPDATE_COMPLETE' };
 
     expect(await onAws(['--stage', 'production', '--roll-back'])).toMatchObject({ exitCode: 0, stderr: '' });
     expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --read-only');
   });
 
-  test('leaves no key behind where the smoke test fails, and reports that the stage may have changed', async () => {
+  test('revokes the key if the smoke test fails, and reports that the stage may have changed', async () => {
     const { exitCode, stderr } = await onAws(['--stage', 'staging'], { FAILS: '*smoke/main*' });
 
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Failed: node test/') });
@@ -81,7 +81,7 @@ describe('npm run deploy', () => {
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
-  test('rolls back all at once after an update was canceled, and loses a table only where its name is given', async () => {
+  test('cancels an update before a rollback, and loses a table only if it is named', async () => {
     account.stacks = { ...made, 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
     account.template = { Resources: { ...staging.Resources, TablesNotes: table, TablesMore: table } };
     const words = ['--stage', 'staging', '--roll-back'];
@@ -95,7 +95,7 @@ describe('npm run deploy', () => {
     expect(called().slice(2)).toEqual(ofDeploy.slice(0, 1));
   });
 
-  test('rolls back without the tables that the release in place has brought', async () => {
+  test('rolls back without the tables that the current release created', async () => {
     account.template = { Resources: { ...staging.Resources, TablesMore: table } };
     account.createdAt = '2026-11-20T12:01:00Z';
     account.stacks = { 'staging-Inventory': 'CREATE_COMPLETE' };
@@ -106,7 +106,7 @@ describe('npm run deploy', () => {
     expect((await onAws(['--stage', 'staging'])).stderr).toMatch(/^staging would lose TablesMore: /);
   });
 
-  test('shows the difference in a dry run, and does nothing else', async () => {
+  test('only shows the difference in a dry run', async () => {
     account.stacks = { 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
     expect(await onAws(['--stage', 'staging', '--roll-back', '--dry-run'])).toMatchObject({ exitCode: 0, stderr: '' });
     account.stacks = {};
@@ -129,7 +129,7 @@ describe('npm run deploy', () => {
     expect(account.canceled).toEqual([]);
   });
 
-  test('keeps the tables of a first deployment that fails, and continues it', async () => {
+  test('keeps the tables of a failed first deployment, and continues it', async () => {
     for (const status of ['', 'REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'CREATE_FAILED', 'UPDATE_FAILED']) {
       account.stacks = status ? { 'staging-Inventory': status } : {};
       expect(await onAws(['--stage', 'staging'])).toMatchObject({ exitCode: 0, stderr: '' });
@@ -138,7 +138,7 @@ describe('npm run deploy', () => {
     }
   });
 
-  describe('after a deployment that failed', () => {
+  describe('after a failed deployment', () => {
     const ofStack = { PhysicalResourceId: 'arn', StackId: 'arn' };
     const failed = {
       LogicalResourceId: 'ListAlias',
@@ -158,7 +158,7 @@ describe('npm run deploy', () => {
       ],
       ['UPDATE_ROLLBACK_FAILED', /could not be rolled back, see docs\/runbooks.md#stuck-stack \(UPDATE.*: ListAlias /],
       ['UPDATE_FAILED', / is not deployed completely \(UPDATE_FAILED\): ListAlias /],
-    ])('whose stack is %s, the last line names the first resource that failed', async (status, line) => {
+    ])('names the first resource that failed if the stack is %s', async (status, line) => {
       const cause = { ...failed, ResourceStatusReason: 'An alarm fired' };
       account.events = [
         { ...ofStack, ResourceStatus: 'UPDATE_ROLLBACK_IN_PROGRESS' },
@@ -173,7 +173,7 @@ describe('npm run deploy', () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringMatching(line) });
     });
 
-    test('without a change of the stack, it blames none of its resources', async () => {
+    test('names no resource if the stack did not change', async () => {
       account.events = [before, start];
       const { stderr } = await onAws(['--stage', 'staging'], { FAILS: 'deploy*' });
 
@@ -183,7 +183,7 @@ describe('npm run deploy', () => {
     });
   });
 
-  test('names the commit that runs and the one before it, also for another checkout and without alarm targets', async () => {
+  test('shows the running and the previous commit, even with uncommitted changes', async () => {
     account.outputs = { RunningBuild: 'b2', PreviousBuild: 'a1' };
     account.stacks = { 'production-Inventory': 'UPDATE_COMPLETE' };
     const { exitCode, stdout } = await onAws(['--stage', 'production', '--status'], { CHANGES: ' M infra/stages.ts' });
@@ -196,16 +196,16 @@ describe('npm run deploy', () => {
   });
 
   test.each([
-    ['that ran', 'b2', 'b2'],
-    ['before it, where it deploys the one that runs again', '4a7c', 'a1'],
-  ])('writes the commit %s into the outputs', async (_, RunningBuild, previous) => {
+    ['the running one', 'b2', 'b2'],
+    ['the one before, if the running one is deployed again', '4a7c', 'a1'],
+  ])('writes the previous commit into the outputs: %s', async (_, RunningBuild, previous) => {
     account.outputs = { RunningBuild, PreviousBuild: 'a1' };
     await onAws(['--stage', 'staging', '--dry-run']);
 
     expect(called()[0]).toBe(synth.replace('unknown', previous));
   });
 
-  test('warns in the pipeline of what production lacks, and of owners that review nothing', async () => {
+  test('warns in the pipeline of missing alarm recipients and code owners', async () => {
     const { exitCode, stdout } = await onAws(['--stage', 'staging'], { CI: 'true' });
 
     expect(exitCode).toBe(0);

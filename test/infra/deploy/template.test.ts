@@ -11,8 +11,8 @@ const withKey = (AttributeType: string, ...indexed: object[]) => {
   return { Resources: { Stock: { Type: 'AWS::DynamoDB::Table', Properties } } };
 };
 
-describe('the template of a commit', () => {
-  test('loses the tables that it has not, and those that it has with other keys', () => {
+describe('lost tables', () => {
+  test('are those that are missing or have other keys', () => {
     const [gone, changed] = ['TablesStock190D1C2E', 'TablesKeys6B5A3ABF'];
     const { [gone]: _, ...resources } = inventoryTemplate('staging').Resources;
     Object.assign(resources[changed]?.Properties ?? {}, { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }] });
@@ -23,7 +23,7 @@ describe('the template of a commit', () => {
     expect(lostTables(staging, { Resources: resources }).toSorted()).toEqual([changed, gone]);
   });
 
-  test('may have other indexes on the same keys, but no key of another type', () => {
+  test('include one with another key type, but not one with other indexes', () => {
     const index = { AttributeName: 'status', AttributeType: 'S' };
 
     expect(lostTables(withKey('S'), withKey('S', index))).toEqual([]);

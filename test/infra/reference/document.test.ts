@@ -54,7 +54,7 @@ function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof
 }
 
 describe('The OpenAPI document', () => {
-  test('has the operations of the contract with what it says of them, and no other', () => {
+  test('has exactly the operations of the contract, with their properties', () => {
     const declared = Object.entries(written.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId, summary, deprecated = false, 'x-stability': mark }]) => [
         operationId,
@@ -67,7 +67,7 @@ describe('The OpenAPI document', () => {
   });
 
   describe.each(all)('%s', (_, operation) => {
-    test('has a response for each of its errors, with the code as an example, and none besides', () => {
+    test('has an example response for exactly its errors', () => {
       const refused = responsesOf(operation).filter(([status]) => Number(status) >= 400);
       const declared = refused.flatMap(([status, { content }]) =>
         Object.keys(content?.['application/json'].examples ?? {}).map((code) => `${status} ${code}`),
@@ -77,7 +77,7 @@ describe('The OpenAPI document', () => {
     });
   });
 
-  test('names headers that a page in a browser may read, and send', () => {
+  test('names only headers that CORS allows a browser to read or send', () => {
     const read = all.flatMap(([, operation]) =>
       responsesOf(operation).flatMap(([, { headers }]) => Object.keys(headers)),
     );
@@ -94,7 +94,7 @@ describe('The OpenAPI document', () => {
       expect(written.paths[path]?.[method.toLowerCase()]?.['parameters']).toContainEqual(ofPath);
   });
 
-  test('gives examples that fit the schemas beside them, and one description of a value, as the page shows all', () => {
+  test('has examples that match their schemas, and one description for each value', () => {
     const ajv = addFormats.default(new Ajv2020({ strict: false }));
     const { components } = JSON.parse(json);
     const faults: string[] = [];
@@ -112,12 +112,12 @@ describe('The OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
-  test('has patterns without escaped slashes, which the engines of other languages refuse', () => {
+  test('has patterns without escaped slashes, which some languages reject', () => {
     expect(json).toContain('"pattern":"^https?:');
     expect(json).not.toContain(String.raw`\\/`);
   });
 
-  test('is in docs as npm run docs writes it', () => {
+  test('is the same as docs/openapi.json', () => {
     const file = readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
 
     expect(JSON.parse(file)).toEqual(JSON.parse(writtenDocument()));
@@ -127,7 +127,7 @@ describe('The OpenAPI document', () => {
 describe('The guide in it', () => {
   const { description } = written.info;
 
-  test('has the sections that the document, and the headers of a deprecated operation, lead to', () => {
+  test('has every section that the document and the deprecation headers link to', () => {
     const epoch = new Date(0);
     const { Link } = deprecationHeaders({ deprecatedAt: epoch, sunsetAt: epoch, page: 'https://pets.example.com' });
     const anchors = [...`${json}${Link}`.matchAll(/#description\/([\w-]+)/g)].map(([, anchor]) => anchor);
@@ -156,8 +156,8 @@ test('A schema of the document takes and refuses what the one takes and refuses 
   fc.assert(fc.property(body, (value) => expect(isValid(value)).toBe(v.is(inventoryUpdateSchema, value))));
 });
 
-/** The check of all end-to-end suites: one that finds nothing would go unnoticed. */
-test('The check of responses against the document finds what is wrong with one, and nothing wrong with a right one', () => {
+/** All end-to-end suites use this check: if it found nothing, no test would fail. */
+test('The response check reports each fault of a response, and none of a valid one', () => {
   const documented = new DocumentedApi();
   const right = {
     'Content-Type': 'application/json',

@@ -8,7 +8,7 @@ const files = pageFiles({ serverUrl, environment: 'staging' });
 const textOf = (path: string, of = files): string => of.get(path)?.read().toString() ?? '';
 
 describe('the files of the reference page', () => {
-  test('are the page, the document that it shows, and assets in a directory that is named after their content', () => {
+  test('are the pages, the document, and assets in a directory with the hash of their content', () => {
     const directory = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
     const immutable = [...files.keys()].filter((path) => !changing.includes(path));
@@ -23,7 +23,7 @@ describe('the files of the reference page', () => {
     expect(textOf('scalar-license.txt')).toContain('MIT License\n\nCopyright (c) 2023-present Scalar\n\nPermission is');
   });
 
-  test('are all that the page refers to, and all that their modules load', () => {
+  test('include every file that the pages link to or their modules import', () => {
     const texts = ['index.html', 'errors.html', 'typescript-client.html', 'openapi.json'].map((path) => textOf(path));
     const references = [...texts.join('').matchAll(/(?:(?:href|src)="|\]\()\/([\w./-]+)/g)].map(
       ([, path]) => path ?? '',
@@ -40,7 +40,7 @@ describe('the files of the reference page', () => {
   });
 });
 
-test('the page of errors has a section for each code, and leads to it', () => {
+test('the page of errors has a section for each code, and a link to it', () => {
   const html = textOf('errors.html');
   const placesOf = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, code]) => code);
   expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalog));
@@ -52,7 +52,7 @@ test('the page of errors has a section for each code, and leads to it', () => {
 const settingsIn = (html: string): unknown => JSON.parse(/id="settings">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
 
 describe('the page', () => {
-  test('has a key only where one is meant for everybody', () => {
+  test('contains a key only if it is given a demo key', () => {
     const withKey = pageFiles({ serverUrl, environment: 'local', demoKey: 'psk_DemoKey' });
     expect(settingsIn(textOf('index.html'))).toEqual({});
     expect(textOf('openapi.json')).not.toContain('psk_Demo');
@@ -60,7 +60,7 @@ describe('the page', () => {
     expect(textOf('openapi.json', withKey)).toContain(`Bearer psk_DemoKey' ${serverUrl}/inventory`);
   });
 
-  test('lets neither an address nor a key out of its place in the markup', () => {
+  test('escapes the address and the key in its markup', () => {
     const [address, demoKey] = ['"><script>alert("&")</script>', '</script><script>alert(1)</script>'];
     const html = textOf('index.html', pageFiles({ serverUrl: address, environment: 'local', demoKey }));
     expect(html).toContain('&quot;>&lt;script>alert(&quot;&amp;&quot;)&lt;/script>');
@@ -69,7 +69,7 @@ describe('the page', () => {
   });
 });
 
-test('the content security policy lets the page load its own files and call the service, and only a header forbids frames', () => {
+test('the content security policy permits only own files and the service; the header forbids frames', () => {
   const policy =
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
     `connect-src 'self' ${serverUrl}/; base-uri 'none'; form-action 'none'`;

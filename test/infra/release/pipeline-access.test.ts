@@ -63,7 +63,7 @@ describe('the access of the pipeline', () => {
     ['production', 'PullRequestRole', 'pull_request'],
     ['staging', 'StagingRole', 'environment:staging'],
     ['production', 'ProductionRole', 'environment:production'],
-  ])('to %s: %s is for jobs of the repository that GitHub calls %s, and for no other', (stage, name, subject) => {
+  ])('to %s: %s trusts only jobs of the repository with the subject %s', (stage, name, subject) => {
     const issuer = 'token.actions.githubusercontent.com';
 
     expect(rolesOf(stage).find(({ id }) => id.startsWith(name))?.trust).toEqual({
@@ -83,7 +83,7 @@ describe('the access of the pipeline', () => {
     });
   });
 
-  test('to a stage has no role for another', () => {
+  test('to one stage has no role for another', () => {
     const ids = stageNames.map((stage) => rolesOf(stage).map(({ id }) => id.replace(/Role\w*$/, '')));
 
     expect(ids).toEqual([['Staging'], ['PullRequest', 'Production']]);
@@ -91,7 +91,7 @@ describe('the access of the pipeline', () => {
       expect(textOf(fileOf(stage))).not.toMatch(other);
   });
 
-  test('makes the provider, which stays, unless the account has it; no stored key, user or policy within a role', () => {
+  test('creates the OIDC provider if it is missing; has no stored keys, users or inline policies', () => {
     const { Parameters, Conditions, Resources } = templates.staging;
     expect(Conditions).toMatchObject({ ProviderIsMissing: { 'Fn::Equals': ['<HasProvider>', 'no'] } });
     expect(Resources['Provider']).toMatchObject({
@@ -105,7 +105,7 @@ describe('the access of the pipeline', () => {
     expect(Object.keys(Parameters).toSorted()).toEqual(['HasProvider', 'Repository']);
   });
 
-  test('needs no bootstrap: neither roles nor a bucket of one, and the template fits into the call', () => {
+  test('needs no bootstrap, and its template fits into the API call', () => {
     const manifest = v.parse(manifestSchema, JSON.parse(textOf('manifest.json')));
     const stacks = Object.values(manifest.artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
 
@@ -117,20 +117,20 @@ describe('the access of the pipeline', () => {
     for (const stage of stageNames) expect(textOf(fileOf(stage)).length).toBeLessThan(51_200);
   });
 
-  test('has passed cdk-nag', () => {
+  test('passes cdk-nag', () => {
     expect(JSON.parse(textOf('validation-report.json'))).toMatchObject({
       pluginReports: [{ pluginName: 'AwsSolutions', conclusion: 'success' }],
     });
   });
 
-  test('is for a repository that is named with its numbers', () => {
+  test('accepts only a repository name with its numeric ids', () => {
     const pattern = new RegExp(`^(?:${templates.production.Parameters['Repository']?.AllowedPattern})$`);
     const names = ['acme-2@123456/pet.store_1@456789', 'acme/pets', 'acme@1/*@2', 'acme/pets:ref'];
 
     expect(names.filter((name) => pattern.test(name))).toEqual(names.slice(0, 1));
   });
 
-  test('lets a pull request read what production was deployed from, and nothing else', () => {
+  test('lets a pull request only read the stacks of production', () => {
     expect(allowed('production', 'PullRequestRole')).toEqual(
       ['DescribeStacks', 'GetTemplate'].map((call) => `cloudformation:${call} ${stack('production-*')}`),
     );

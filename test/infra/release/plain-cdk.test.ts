@@ -63,7 +63,7 @@ const cdk = (...words: string[]): Promise<Outcome> =>
     AWS_PROFILE: undefined,
   });
 
-test('cdk list has the stack of each stage, and no other', async () => {
+test('cdk list shows exactly the stack of each stage', async () => {
   const { stdout } = await cdk('list');
   const stacks = stageNames.map((stage) => `${stage}/Inventory (${stage}-Inventory)`);
 
@@ -77,7 +77,7 @@ test('cdk deploy without a pattern deploys nothing, and names the patterns', asy
   expect(stderr).toContain("use a pattern that matches their full path, e.g. 'staging/*', 'production/*'");
 });
 
-test('cdk diff shows what a stage would get, by the roles of the standard bootstrap', async () => {
+test('cdk diff shows the changes of a stage, with only the lookup role of the bootstrap', async () => {
   const { exitCode, stdout, stderr } = await cdk('diff', '--method', 'template', 'production/*');
 
   expect(missing).toBeDefined();

@@ -13,7 +13,7 @@ type Release = keyof typeof releases;
 /** Those of the operations, and authorizer and fallback. */
 const functionCount = Object.keys(operations).length + 2;
 
-test('A release with new versions takes nothing that a running version uses', () => {
+test('A release with new versions keeps the policies that running versions use', () => {
   const { usual, changed } = releases;
   const versions = new Set(resourcesIn(usual, 'AWS::Lambda::Version').map(([id]) => id));
 
@@ -28,7 +28,7 @@ test('A release with new versions takes nothing that a running version uses', ()
 test.each<[Release, canaries: number]>([
   ['usual', functionCount],
   ['allAtOnce', 0],
-])('%s lets %i functions change by degrees, under the alarms', (release, canaries) => {
+])('The release %s deploys %i functions as canaries, monitored by alarms', (release, canaries) => {
   const aliases = resourcesIn(releases[release], 'AWS::Lambda::Alias');
   const groups = propertiesIn(releases[release], 'AWS::CodeDeploy::DeploymentGroup');
   const alarms = ['SlowAnswers', 'FunctionErrors'].map(
@@ -58,7 +58,7 @@ const dependencies = v.looseObject({ DependsOn: v.optional(v.array(v.string()), 
 const before = (id: string) => v.parse(dependencies, releases.usual.Resources[id]).DependsOn;
 
 describe('the checks of new versions', () => {
-  test('run one after the other, and all before an alias moves', () => {
+  test('run one after the other, before any alias moves', () => {
     const checks = checksOf('usual');
 
     // That of the publisher of events too, which takes no requests.
@@ -72,13 +72,13 @@ describe('the checks of new versions', () => {
   });
 
   // CloudFormation would run one again that it changes back. One that is new it deletes, which invokes nothing.
-  test('are new where a version is: no rollback runs one', () => {
+  test('are new if their version is new, so that no rollback runs one', () => {
     // The publisher has no page that could move, so that its version stays.
     const same = checksOf('changed').filter((id) => checksOf('usual').includes(id));
     expect(same).toEqual([expect.stringMatching(/^VersionCheckFunction[0-9A-F]{8}/)]);
   });
 
-  test('are not there on the way back', () => {
+  test('do not exist in a rollback', () => {
     expect(checksOf('allAtOnce')).toEqual([]);
   });
 });

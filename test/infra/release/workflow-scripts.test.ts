@@ -50,7 +50,7 @@ interface Case extends Run {
 const check = (cases: Readonly<Record<string, Case>>): void =>
   test.each(Object.entries(cases))('%s', (_, run) => expect(outcomeOf(run)).toMatchObject(run.expected));
 
-test('What a pull request would change is in the summary of its job, and cannot end the block that it is in', () => {
+test('The job summary shows the diff of a pull request, which cannot end its code block', () => {
   const { run: script } = scriptStep('changes.yml', 'diff', 'Show in the summary');
   const run: Run = { script, programs: {}, files: { 'diff.txt': '[+] Resource `````` end\n' } };
 
@@ -67,7 +67,7 @@ test.each([
     0,
     /^::warning::.*: No fix yet\.\n$/,
   ],
-  ['warns of a finding in a deploy, which goes on', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
+  ['only warns of a finding in a deploy', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
 ])('The audit of the packages %s', (_, file, job, ACCEPTED, status, stdout) => {
   const run: Run = {
     script: scriptStep(file, job, 'Audit the packages').run,
@@ -93,15 +93,15 @@ const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BA
 });
 const responses = `echo ${running}`;
 
-describe('the commit that runs before a deploy', () => {
+describe('the lookup of the running commit', () => {
   check({
-    'is what the stack says': look(newer, responses, 0, `commit=${running}\n`),
-    'is none where it is this one': look(running, responses, 0, ''),
-    'is none before the first deploy': look(newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''),
-    'is none after a deploy of what is no commit': look(newer, 'echo none', 0, ''),
-    'stops the deploy where it cannot be read': look(newer, "echo 'AccessDenied' >&2; exit 254", 1, ''),
-    'stops an older deploy that comes late': look(old, responses, 1, ''),
-    'does not stop a way back': look(old, responses, 0, `commit=${running}\n`, '--roll-back'),
+    'returns the commit of the stack': look(newer, responses, 0, `commit=${running}\n`),
+    'returns none if it is the commit to deploy': look(running, responses, 0, ''),
+    'returns none before the first deploy': look(newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''),
+    'returns none if the running build is not a commit': look(newer, 'echo none', 0, ''),
+    'stops the deploy if the stack cannot be read': look(newer, "echo 'AccessDenied' >&2; exit 254", 1, ''),
+    'stops a deploy of an older commit': look(old, responses, 1, ''),
+    'does not stop a rollback to an older commit': look(old, responses, 0, `commit=${running}\n`, '--roll-back'),
   });
 });
 
@@ -115,14 +115,14 @@ const deployed = 'run deploy -- --stage staging';
 
 describe('a deploy in the pipeline', () => {
   check({
-    'is that by hand': deployStep('Deploy', {}, { status: 0, calls: `${deployed}\n` }),
-    'may lose what is named, and go back': deployStep(
+    'runs the command of a manual deploy': deployStep('Deploy', {}, { status: 0, calls: `${deployed}\n` }),
+    'passes on a rollback and the tables to lose': deployStep(
       'Deploy',
       { ROLL_BACK: '--roll-back', LOSE: 'A B' },
       { status: 0, calls: `${deployed} --roll-back --lose A B\n` },
     ),
-    'says how it has failed': deployStep('Deploy', { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
-    'rolls back with the command of the commit before': deployStep(
+    'outputs the status of a failure': deployStep('Deploy', { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
+    'rolls back with the command of the previous commit': deployStep(
       'Go back',
       { BEFORE: running },
       { status: 0, calls: `checkout --quiet ${running}\nci --ignore-scripts\n${deployed} --roll-back\n` },
@@ -130,7 +130,7 @@ describe('a deploy in the pipeline', () => {
   });
 });
 
-describe('the commit of a roll back', () => {
+describe('the commit of a rollback', () => {
   const cwd = mkdtempSync(path.join(directory, 'clone-'));
   const inClone = (...words: readonly string[]): string =>
     execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
@@ -153,12 +153,12 @@ describe('the commit of a roll back', () => {
     expected: { status, output },
   });
   check({
-    'is one of main': resolve(onMain, 0, `commit=${onMain}\n`),
-    'may be given by its first digits': resolve(onMain.slice(0, 7), 0, `commit=${onMain}\n`),
-    'is refused where it is on a branch alone': resolve(onBranch, 1, ''),
-    'is refused where it is not there': resolve('0000000', 1, ''),
-    'is refused where it would be an option': resolve('--help', 1, ''),
-    'is refused where it is empty': resolve('', 1, ''),
+    'is accepted if it is on main': resolve(onMain, 0, `commit=${onMain}\n`),
+    'may be abbreviated': resolve(onMain.slice(0, 7), 0, `commit=${onMain}\n`),
+    'is rejected if it is only on a branch': resolve(onBranch, 1, ''),
+    'is rejected if it does not exist': resolve('0000000', 1, ''),
+    'is rejected if it looks like an option': resolve('--help', 1, ''),
+    'is rejected if it is empty': resolve('', 1, ''),
   });
 });
 
@@ -174,15 +174,15 @@ const ofBase =
   'run synth\ndiff --no-index --stat --patch -- cdk.out/assembly-production assembly/assembly-production\n';
 const tooOld = "echo '(Cloud assembly schema version mismatch: Maximum schema version …)' >&2; exit 1";
 
-describe('the difference of a pull request', () => {
+describe('the diff of a pull request', () => {
   check({
-    'is that from what production was deployed from': compare('arn', '', 0, 0, read),
-    'is that from the base branch without a role': compare('', '', 1, 0, ofBase),
-    'is that from the base branch where its CLI cannot read the assembly': compare('arn', tooOld, 1, 0, read + ofBase),
-    'fails where production cannot be read': compare('arn', "echo 'AccessDenied' >&2; exit 1", 0, 1, read),
+    'compares with production': compare('arn', '', 0, 0, read),
+    'compares with the base branch if there is no role': compare('', '', 1, 0, ofBase),
+    'compares with the base branch if its CLI cannot read the assembly': compare('arn', tooOld, 1, 0, read + ofBase),
+    'fails if production cannot be read': compare('arn', "echo 'AccessDenied' >&2; exit 1", 0, 1, read),
   });
 
-  test('comes with a warning where the CLI of the base branch cannot read the assembly', () => {
+  test('warns if the CLI of the base branch cannot read the assembly', () => {
     expect(outcomeOf(compare('arn', tooOld, 0, 0, '')).stdout).toMatch(
       /^::warning::The CDK CLI of the base branch cannot/,
     );
@@ -190,7 +190,7 @@ describe('the difference of a pull request', () => {
 });
 
 test.each(scripts.filter(({ script }) => script.includes('git ')))(
-  'The script of $at, $name, fails where git does, and deploys nothing after it',
+  'The script of $at, $name, fails if git fails, and then deploys nothing',
   ({ script }) => {
     const programs = { git: 'exit 128', npm: '', npx: '', aws: responses };
     const { status, calls } = outcomeOf({ script, programs, env: { STAGE: 'staging', ROLL_BACK: '' } });

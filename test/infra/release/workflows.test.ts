@@ -9,7 +9,7 @@ const dependabotSchema = v.object({ updates: v.array(v.looseObject({})) });
 /** An action by the hash of a version, or a workflow of ours. Dependabot would not update an image. */
 const PINNED = /uses: (?:\.\/\.github\/workflows\/[\w-]+\.yml|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
 
-test.each([...texts])('%s pins what it uses, has no stored secret, and gives strangers no token', (file, text) => {
+test.each([...texts])('%s pins its actions, uses no stored secret, and runs on safe events only', (file, text) => {
   const uses = text.split('\n').filter((line) => /^\s*(?:- )?uses:/.test(line));
 
   expect(uses).not.toEqual([]);
@@ -20,7 +20,7 @@ test.each([...texts])('%s pins what it uses, has no stored secret, and gives str
   );
 });
 
-test('Dependabot updates each image that a workflow builds from, and offers no CLI that cannot read the assemblies', () => {
+test('Dependabot updates each base image, and ignores incompatible versions of the CDK CLI', () => {
   const { updates } = v.parse(dependabotSchema, parse(readFileSync('.github/dependabot.yml', 'utf8')));
   const built = scripts.flatMap(({ script }) => [...script.matchAll(/docker build .*?(\S+)$/gm)].map(([, of]) => of));
 
@@ -40,15 +40,18 @@ test('Dependabot updates each image that a workflow builds from, and offers no C
   );
 });
 
-test.each(scripts)('The script of $at gets values by its environment, and runs what package.json has', ({ script }) => {
-  const { scripts: known } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const used = [...script.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
+test.each(scripts)(
+  'The script of $at gets values from its environment, and runs existing npm scripts',
+  ({ script }) => {
+    const { scripts: known } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const used = [...script.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
 
-  expect(script).not.toContain('${{');
-  expect(Object.keys(known)).toEqual(expect.arrayContaining(used));
-});
+    expect(script).not.toContain('${{');
+    expect(Object.keys(known)).toEqual(expect.arrayContaining(used));
+  },
+);
 
-test('Packages run scripts while they are installed only where package.json allows it', () => {
+test('Packages run install scripts only if package.json allows it', () => {
   const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const withScript = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
@@ -59,7 +62,7 @@ test('Packages run scripts while they are installed only where package.json allo
 });
 
 describe('the jobs', () => {
-  test('may only read, but for those that sign in to AWS', () => {
+  test('have read permissions only, except those that sign in to AWS', () => {
     const writing = jobs.flatMap(({ at, job }) =>
       Object.entries(job.permissions).flatMap(([scope, access]) => (access === 'read' ? [] : [`${at}: ${scope}`])),
     );
@@ -73,7 +76,7 @@ describe('the jobs', () => {
     ]);
   });
 
-  test('leave no token in a clone, and run no code of a pull request with a token for AWS', () => {
+  test('leave no token in a clone, and run no pull request code with access to AWS', () => {
     const clones = steps.filter(({ step: { uses = '' } }) => uses.startsWith('actions/checkout@'));
     const ofDiff = clones.filter(({ at }) => at === 'changes.yml: diff').map(({ step }) => step.with);
 
@@ -82,18 +85,18 @@ describe('the jobs', () => {
   });
 });
 
-test('What a pull request changes is a check that runs, and fails, also where its synthesis has failed', () => {
+test('The diff of a pull request always runs, and fails if the synthesis failed', () => {
   const { diff } = workflow('changes.yml').jobs;
 
   expect(diff).toMatchObject({ needs: 'synth', if: 'always()' });
   expect(diff?.steps[0]).toMatchObject({ if: "needs.synth.result != 'success'", run: 'exit 1' });
 });
 
-describe('the way to production', () => {
+describe('the deployment to production', () => {
   const { test: tests, staging, production } = workflow('deploy.yml').jobs;
   const { deploy } = workflow('deploy-stage.yml').jobs;
 
-  test('leads from the tests to staging, and from there to production', () => {
+  test('requires the tests, then staging', () => {
     const commit = '${{ github.sha }}';
     const lose = '${{ inputs.lose }}';
 
@@ -105,7 +108,7 @@ describe('the way to production', () => {
     expect(production).toHaveProperty('if', "github.event_name != 'push' || vars.PRODUCTION_BY_HAND != 'true'");
   });
 
-  test('takes one deploy of a stage at a time, which a roll-back ends', () => {
+  test('runs one deploy per stage at a time, which a rollback cancels', () => {
     expect(deploy).toMatchObject({
       environment: '${{ inputs.stage }}',
       concurrency: { group: 'deploy-${{ inputs.stage }}', 'cancel-in-progress': '${{ inputs.roll-back }}' },
@@ -116,7 +119,7 @@ describe('the way to production', () => {
     });
   });
 
-  test('deploys with what is on main alone, and rolls back where the stage may have changed', () => {
+  test('deploys only commits of main, and rolls back if the stage may have changed', () => {
     const all = deploy?.steps ?? [];
     const at = (part: string) => all.findIndex(({ name = '', uses = '' }) => name === part || uses.startsWith(part));
     const places = ['Refuse what is not on main', 'aws-actions/', 'Look which commit runs', 'Deploy', 'Go back'].map(

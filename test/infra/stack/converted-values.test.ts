@@ -23,7 +23,7 @@ const server = new ScriptedDynamoDB(json(200, {}));
 test.each([
   ['binary values', { petId: Buffer.from('42') }, 'no binary values'],
   ['undefined values within others', { petId: 42, tags: [undefined] }, 'remove undefined values'],
-])('The parts of the SDK refuse %s before they send anything', async (_, Key, message) => {
+])('The minimal DynamoDB client refuses %s before it sends a request', async (_, Key, message) => {
   const failure = await failureOf(clientOfFunctions({}).send(new UpdateCommand({ TableName: 'pets', Key })));
 
   expect(failure).toMatchObject({ message: expect.stringContaining(message) });
@@ -74,17 +74,20 @@ const exchanges: readonly [string, (client: DynamoDBDocumentClient) => Promise<o
   ],
 ];
 
-test.each(exchanges)('The parts of the SDK convert the values of a %s as the SDK does', async (_, send, output) => {
-  server.responses = [json(200, output), json(200, output)];
-  const ours = await send(clientOfFunctions({}));
-  const theirs = await send(testClient());
-  const [call, whole] = server.calls.map(({ headers, body }) => [headers['x-amz-target'], JSON.parse(body)]);
+test.each(exchanges)(
+  'The minimal DynamoDB client converts the values of a %s as the SDK does',
+  async (_, send, output) => {
+    server.responses = [json(200, output), json(200, output)];
+    const ours = await send(clientOfFunctions({}));
+    const theirs = await send(testClient());
+    const [call, whole] = server.calls.map(({ headers, body }) => [headers['x-amz-target'], JSON.parse(body)]);
 
-  expect(theirs).toEqual({ $metadata: expect.anything(), ...ours });
-  expect(call).toEqual(whole);
-});
+    expect(theirs).toEqual({ $metadata: expect.anything(), ...ours });
+    expect(call).toEqual(whole);
+  },
+);
 
-describeOnEachEngine('The parts of the SDK', (newPatientClient) => {
+describeOnEachEngine('The minimal DynamoDB client', (newPatientClient) => {
   const Key = { storeId: 'main', petId: 9_223_372_036_854_775_807n };
   let client: DynamoDBDocumentClient;
   let TableName: string;
@@ -101,7 +104,7 @@ describeOnEachEngine('The parts of the SDK', (newPatientClient) => {
     ExpressionAttributeValues: { ':quantity': quantity },
   });
 
-  test('make each of their calls', async () => {
+  test('makes each of its calls', async () => {
     await client.send(new UpdateCommand(setting(4)));
     await client.send(new TransactWriteCommand({ TransactItems: [{ Update: setting(5) }] }));
     const item = { storeId: 'main', petId: { value: '9223372036854775807' }, quantity: { value: '5' } };
@@ -114,7 +117,7 @@ describeOnEachEngine('The parts of the SDK', (newPatientClient) => {
     });
   });
 
-  test('have the old item of a condition that failed, and the reasons of a transaction, as attribute values', async () => {
+  test('returns failed conditions and cancellation reasons with items as attribute values', async () => {
     await client.send(new UpdateCommand(setting(5)));
     const ReturnValuesOnConditionCheckFailure = 'ALL_OLD' as const;
     const refused = { ...setting(6), ConditionExpression: 'quantity > :quantity', ReturnValuesOnConditionCheckFailure };

@@ -40,7 +40,7 @@ const ofKey = ['limit', 'remaining', 'reset', 'rateLimitPolicy', 'rateLimit'].ma
   (name) => `context.authorizer.${name}`,
 );
 
-test('Gateway responses are set for every type of error that the CDK knows, so that none reverts to the stock body', () => {
+test('Every error type that the CDK knows has a gateway response', () => {
   // The static members of its class.
   const members: readonly unknown[] = Object.values(ResponseType);
   const types = members.filter((member) => member instanceof ResponseType).map(({ responseType }) => responseType);
@@ -50,7 +50,7 @@ test('Gateway responses are set for every type of error that the CDK knows, so t
 });
 
 describe.each(responses)('the gateway response $type', ({ type, status, headers, body }) => {
-  test('has the message and the status of its code, the limit headers and the way to what is said of it', () => {
+  test('has the status and message of its code, the limit headers and a link to its documentation', () => {
     const code = type === 'ACCESS_DENIED' ? 'API_KEY_INVALID' : body.code;
     const { message, ...entry } = isErrorCode(code) ? errorCatalog[code] : { status: 0, message: '' };
 
@@ -65,7 +65,7 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
     );
   });
 
-  test('maps headers from quoted literals or from unquoted values that the authorizer puts into the context', () => {
+  test('maps headers only from quoted literals or from context values that the authorizer sets', () => {
     const sources = Object.values(headers);
     const named = [...JSON.stringify([sources, body]).matchAll(/context\.authorizer\.(\w+)/g)].map(([, name]) => name);
     // Without a value, API Gateway leaves a header out: both are, where the quotas are not known.
@@ -77,7 +77,7 @@ describe.each(responses)('the gateway response $type', ({ type, status, headers,
   });
 });
 
-test('What the authorizer says of a denial comes as it is, though it has quotes, backslashes or dollar signs', () => {
+test('The message of a denial is unchanged, even with quotes, backslashes and dollar signs', () => {
   const message = 'Send "Bearer", $context.authorizer.code, no \\ and no\nsecond line.';
   const variables = new ContextVariables([
     ['requestId', 'id'],
@@ -89,7 +89,7 @@ test('What the authorizer says of a denial comes as it is, though it has quotes,
   expect(JSON.parse(variables.substitute(template))).toEqual({ code: 'API_KEY_MISSING', message, status: 401 });
 });
 
-test('A gateway response may name the request and its path', () => {
+test('A response template resolves the request id and path; an unknown variable is empty', () => {
   const variables = new ContextVariables([
     ['requestId', 'id'],
     ['path', '/v1/inventory'],
@@ -106,13 +106,13 @@ test.each([
   ],
   ['429', 'Retry-After', /^(?:'1'|context\.authorizer\.retryAfter)$/],
   ['503', 'Retry-After', /^'1'$/],
-])('Every %s has %s (RFC 9110 §11.6.1)', (expected, header, form) => {
+])('Every %s response has the header %s (RFC 9110)', (expected, header, form) => {
   const found = responses.filter(({ status }) => status === expected);
 
   expect(found.length).toBeGreaterThan(1);
   for (const { headers } of found) expect(headers[header]).toMatch(form);
 });
 
-test('A throttled request has no limit of a key: the throttles of stage and method act before the authorizer', () => {
+test('A THROTTLED response has no key limits: the throttles act before the authorizer', () => {
   expect(JSON.stringify(responses.find(({ type }) => type === 'THROTTLED'))).not.toContain('context.');
 });

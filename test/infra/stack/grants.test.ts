@@ -109,14 +109,14 @@ function grantsOf(role: string): string[] {
 }
 
 describe('the role', () => {
-  test.each(expected)('of %s may log and trace, and %j: nothing else', (name, grants) => {
+  test.each(expected)('of %s allows only logging, tracing and %j', (name, grants) => {
     const logging = ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} on <${name}Logs.Arn>`);
 
     expect(staging[name]).toMatchObject({ Properties: { Role: `<${name}Role.Arn>` } });
     expect(grantsOf(`${name}Role`).toSorted()).toEqual([...grants, ...logging, ...TRACING].toSorted());
   });
 
-  test('of the uploads of the reference page may log, read what the CDK has uploaded, and write: it deletes nothing', () => {
+  test('of the page upload allows only logging, reading CDK assets and writing to the bucket', () => {
     expect(grantsOf('ReferencePageRole').toSorted()).toEqual([
       'logs:CreateLogStream on <ReferencePageLogs.Arn>',
       'logs:PutLogEvents on <ReferencePageLogs.Arn>',
@@ -126,7 +126,7 @@ describe('the role', () => {
     ]);
   });
 
-  test('is one per function, taken by Lambda only and without managed policies, and one for the gateway to log with', () => {
+  test('exists once per function, is assumed by Lambda only and has no managed policies', () => {
     const names = ['ReferencePageRole', ...expected.map(([name]) => `${name}Role`)];
     const roles = Object.fromEntries(propertiesOf(staging, 'AWS::IAM::Role', v.unknown()));
     const { ApiRestApiCloudWatchRole: _, ...ofFunctions } = roles;
@@ -183,7 +183,7 @@ const templatesIn = (directory: string) =>
     .filter((file) => file.endsWith('.template.json') && !file.includes('asset.'))
     .map((file) => join(directory, file));
 
-test('The policies of all templates name resources as IAM wants them', () => {
+test('All policies name resources in the ARN form that IAM accepts', () => {
   const templates = [synthesizedOnce(), synthesizedOnce('access')].flatMap(templatesIn);
   const named = templates.flatMap((file) => resourcesIn(withoutFunctions(JSON.parse(readFileSync(file, 'utf8')))));
 

@@ -108,14 +108,14 @@ function deploy(name: string, others: Readonly<Record<string, string>> = {}): Te
 
 const codeIn = (directory: string): string => readFileSync(path.join(directory, 'function.cjs'), 'utf8');
 
-test('A bundle is the same whenever it is made: a deploy without a change changes no function', () => {
+test('Bundles are reproducible: a deployment without a change changes no function', () => {
   const assets = readdirSync(synthesizedOnce()).map((name) => path.join(synthesizedOnce(), name));
   const inAssembly = assets.filter((asset) => existsSync(path.join(asset, 'function.cjs'))).map(codeIn);
 
   expect(new Set(Object.keys(functionFiles()).map((name) => codeIn(bundleOf(name))))).toEqual(new Set(inAssembly));
 });
 
-test('What a bundle is made of makes its source map, which is no part of it and not in its hash', () => {
+test('A changed comment changes the source map, but not the deployed bundle', () => {
   const source = 'export const handler = () => { throw new Error("here"); };';
   const [one, other] = [source, `// A comment\n${source}`].map((code, at) => {
     const file = path.join(scratch, `${at}.ts`);
@@ -130,7 +130,7 @@ test('What a bundle is made of makes its source map, which is no part of it and 
 });
 
 test.each(Object.keys(functionFiles()))(
-  'The bundle of %s is small enough for a cold start, with no other client',
+  'The bundle of %s is within its size limit, and has only the clients that it uses',
   (name) => {
     const code = codeIn(bundleOf(name));
 
@@ -146,7 +146,7 @@ test.each(Object.keys(functionFiles()))(
 );
 
 test.each(functions)(
-  '%s starts while DynamoDB is unavailable and fails its check; it passes, and serves, once DynamoDB is available',
+  '%s fails its check only while DynamoDB is unavailable, then serves without a restart',
   async (name, event, unreached, reached, calls) => {
     const lambda = deploy(name);
     const request = JSON.stringify(event);
@@ -167,13 +167,13 @@ test.each(functions)(
   },
 );
 
-test('The update checks that it can write to both of its tables, the requests too', async () => {
+test('The check of update-inventory fails if the requests table is missing', async () => {
   const lambda = deploy('update-inventory', { REQUESTS_TABLE: 'no-such-table' });
 
   await expect(lambda.invoke('{}')).rejects.toThrow('ResourceNotFoundException');
 });
 
-test('What the first request finds set up was set up before it, by the probe, which changes nothing and is not logged', async () => {
+test('The probe opens the connection before the first request, changes nothing and is not logged', async () => {
   const calls = engine.calls.length;
   const refused = aProxyEvent({ ...ofOnePet, method: 'PATCH', body: 'no JSON' });
 

@@ -17,14 +17,14 @@ import {
 
 const staging = readableStage('staging');
 
-test('The authorizer is asked about every request: nothing is cached, and it has no identity source', () => {
+test('API Gateway calls the authorizer for every request: no cache and no identity source', () => {
   const authorizers = propertiesOf(staging, 'AWS::ApiGateway::Authorizer', v.looseObject({}));
 
   expect(authorizers).toMatchObject([['ApiAuthorizer', { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0 }]]);
   expect(authorizers[0]?.[1]).not.toHaveProperty('IdentitySource');
 });
 
-test('Every method asks the authorizer and needs a key on a usage plan, but preflights, which no function sees', () => {
+test('Every method except preflights requires the authorizer and an API key', () => {
   const schema = v.looseObject({ HttpMethod: v.string() });
   const methods = propertiesOf(staging, 'AWS::ApiGateway::Method', schema).map(([, properties]) => properties);
   const preflights = methods.filter(({ HttpMethod }) => HttpMethod === 'OPTIONS');
@@ -35,7 +35,7 @@ test('Every method asks the authorizer and needs a key on a usage plan, but pref
     expect(one).toMatchObject({ AuthorizationType: 'CUSTOM', AuthorizerId: '<ApiAuthorizer>', ApiKeyRequired: true });
 });
 
-test('A function may be called where a request needs it, by this API only and not by its test console', () => {
+test('Only this API may call the functions of requests, and not from its test console', () => {
   const permissionSchema = v.object({
     Action: v.literal('lambda:InvokeFunction'),
     Principal: v.literal('apigateway.amazonaws.com'),
@@ -53,7 +53,7 @@ test('A function may be called where a request needs it, by this API only and no
   }
 });
 
-test('A function gives up before the gateway does, so that the response is its own', () => {
+test('Functions time out before API Gateway does', () => {
   const functions = propertiesOf(staging, 'AWS::Lambda::Function', v.looseObject({ Timeout: v.number() }));
   const timeouts = functions.filter(([name]) => /^Functions(?!List)/.test(name)).map(([, { Timeout }]) => Timeout);
 
@@ -66,7 +66,7 @@ test('A function gives up before the gateway does, so that the response is its o
     expect(Integration.TimeoutInMillis).toBeGreaterThanOrEqual(29_000);
 });
 
-test('The sync follows each call that CloudTrail sees change a key, a usage plan or a tag', () => {
+test('The sync runs on each CloudTrail event that changes a key, a usage plan or a tag', () => {
   const changing = Object.keys(apiGateway).flatMap((exported) => {
     const [, call = ''] = /^(?!Get)(.*(?:ApiKeys?|UsagePlan(?:Key)?|agResource))Command$/.exec(exported) ?? [];
     return call === '' ? [] : [call];
@@ -88,7 +88,7 @@ const metersOf = (stage: StageName): string[] => {
 };
 
 test.each(['Resource', 'GatewayResponse', 'Method', 'UsagePlan'])(
-  'Each %s waits for the one before: API Gateway permits few changes at a time',
+  'Each %s depends on the one before, as API Gateway throttles changes',
   (kind) => {
     const made = resourcesIn(inventoryTemplate('production'), `AWS::ApiGateway::${kind}`);
     const ids = made.map(([id]) => id);
@@ -114,7 +114,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     return [title, { Throttle: throttleOf(throttle), Quota: { Limit: quotaPerDay, Period: 'DAY' } }];
   });
 
-  test('refuse nothing that the exact limits admit but batch updates beyond a share, nor the exact responses to the rest', () => {
+  test('admit all that the exact limits admit, except batch updates above their throttle', () => {
     const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
       ([name, { Throttle, Quota, ApiStages }]) => {
@@ -131,7 +131,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     });
   });
 
-  test('have no keys but one of each internal plan, which the authorizer names, and which opens nothing', () => {
+  test('have only one key per internal plan, which the authorizer names and which grants no access', () => {
     const values = propertiesIn(inventoryTemplate(stage), 'AWS::ApiGateway::ApiKey').map(({ Value }) => String(Value));
     const planKeys = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlanKey', v.unknown());
 

@@ -35,7 +35,7 @@ afterEach(() => {
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
-/** What the stores look at in a failure. */
+/** The properties of a failure that the stores check. */
 const kindOf = (failure: unknown) => ({
   unavailable: isUnavailable(failure),
   throttled: isThrottled(failure),
@@ -48,10 +48,10 @@ const NONE = { unavailable: false, throttled: false, refused: false, lost: false
 const THROTTLED = { ...NONE, unavailable: true, throttled: true, refused: true };
 const LOST = { ...NONE, unavailable: true, lost: true };
 
-describe('A function with parts of the SDK', () => {
+describe('The minimal DynamoDB client', () => {
   const directory = temporaryDirectory();
 
-  test('sends DynamoDB its own JSON, and has the digits of numbers as they are, there and back', async () => {
+  test('sends DynamoDB JSON, and preserves the digits of numbers in both directions', async () => {
     const { Item } = await newClient().send(GET);
     await newClient().send(UPDATE);
 
@@ -66,7 +66,7 @@ describe('A function with parts of the SDK', () => {
     });
   });
 
-  test('signs with the credentials, the region and the session token of its environment, and hands the trace on', async () => {
+  test('signs with the credentials of its environment, and sends the trace header', async () => {
     const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1';
     const variables = { AWS_SESSION_TOKEN: 'a token', AWS_LAMBDA_FUNCTION_NAME: 'f', _X_AMZN_TRACE_ID: trace };
     Object.assign(process.env, variables);
@@ -93,7 +93,7 @@ describe('A function with parts of the SDK', () => {
       { AWS_REGION: 'cn-north-1', URL_SUFFIX: 'amazonaws.com.cn' },
       'dynamodb.cn-north-1.amazonaws.com.cn',
     ],
-    ['that all of AWS is at', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
+    ['of AWS_ENDPOINT_URL', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
   ])('calls the endpoint %s', async (_title, variables, host) => {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;
     Object.assign(process.env, variables);
@@ -114,10 +114,10 @@ describe('A function with parts of the SDK', () => {
   });
 
   test.each<[string, Answer, Partial<typeof NONE>, string]>([
-    ['too many requests', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
-    ['a fault of its own', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
-    ['a right that is missing', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
-  ])('knows of %s by the name', async (_, reply, kind, name) => {
+    ['throttling', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
+    ['an internal server error', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
+    ['a missing permission', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
+  ])('classifies %s by the name of the error', async (_, reply, kind, name) => {
     server.responses = [reply];
     const failure = await failureOf(newClient().send(GET));
 
@@ -127,24 +127,24 @@ describe('A function with parts of the SDK', () => {
   });
 
   test.each<[string, Answer]>([
-    ['503 with a page', (response) => void response.writeHead(503).end('<html>')],
+    ['a 503 page', (response) => void response.writeHead(503).end('<html>')],
     [
-      'a part of a response',
+      'a truncated response',
       (response) => void response.writeHead(200, { 'content-length': 99 }).write('{"It', () => response.destroy()),
     ],
-    ['nothing, and hangs up', (response) => void response.destroy()],
-    ['a response of two lengths', (response) => void response.socket?.end(UNPARSABLE_RESPONSE)],
+    ['nothing and closes the connection', (response) => void response.destroy()],
+    ['a response that cannot be parsed', (response) => void response.socket?.end(UNPARSABLE_RESPONSE)],
     ['an attribute of an unknown type', json(200, { Attributes: { petId: { X: '42' } } })],
-    ['no object', (response) => void response.writeHead(200).end('null')],
-    ['408 with a page', (response) => void response.writeHead(408).end('<html>')],
-    ['413 without a type', json(413, { message: 'too large' })],
-  ])('takes the response for lost where something in between sends %s', async (_, reply) => {
+    ['a body that is not an object', (response) => void response.writeHead(200).end('null')],
+    ['a 408 page', (response) => void response.writeHead(408).end('<html>')],
+    ['a 413 without an error type', json(413, { message: 'too large' })],
+  ])('treats the response as lost when an intermediary sends %s', async (_, reply) => {
     server.responses = [reply];
 
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
-  test('takes the response for lost where a TLS record is broken', async () => {
+  test('treats the response as lost when a TLS record is broken', async () => {
     const proxy = await startTlsProxy(localEndpoint(server.port), directory);
     const callers: Socket[] = [];
     const front = createServer((caller) => {
@@ -166,7 +166,7 @@ describe('A function with parts of the SDK', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  test('waits as long as it is set to: for a response, for the rest of one, for a connection', async () => {
+  test('times out on a missing or partial response, and reports a refused connection as refused', async () => {
     server.responses = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
     const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];
@@ -178,7 +178,7 @@ describe('A function with parts of the SDK', () => {
     expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
   });
 
-  test('goes on with one connection, and finds out by its use that it is gone', async () => {
+  test('reuses one connection, and detects on the next call that it is closed', async () => {
     const client = newClient();
     for (let call = 0; call < 3; call++) await client.send(GET);
     expect(new Set(server.calls.map(({ connection }) => connection)).size).toBe(1);
@@ -189,7 +189,7 @@ describe('A function with parts of the SDK', () => {
     expect(await client.send(GET)).toHaveProperty('Item');
   });
 
-  test('uses a connection again within 20 seconds, and never later', async () => {
+  test('reuses a connection only if it was idle for less than 20 seconds', async () => {
     const client = newClient();
     let now = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => now);
@@ -204,7 +204,7 @@ describe('A function with parts of the SDK', () => {
     expect(third).not.toBe(first);
   });
 
-  test('tries no other idle connection once one was gone: of several that were closed, one call fails', async () => {
+  test('drops all idle connections when one was closed, so that only one call fails', async () => {
     const client = newClient();
     await Promise.all([client.send(GET), client.send(GET), client.send(GET)]);
     const closed = new Set(server.calls.map(({ connection }) => connection));

@@ -69,13 +69,13 @@ function replayed(values: Values) {
 test.each<[situation: string, values: Values, rollsBack: boolean, pages: readonly string[]]>([
   ['a quiet operation fails in a canary', { '5XXError': 2, Count: 2_000 }, true, []],
   ['one of many operations fails in a canary', { '5XXError': 60, Count: 100_000 }, true, []],
-  ['one failure, which may be of the old version', { '5XXError': 1, Count: 20 }, false, []],
-  ['as many as the old version may have', { '5XXError': 2, Count: 4_000 }, false, []],
+  ['one failure, possibly of the old version', { '5XXError': 1, Count: 20 }, false, []],
+  ['as many failures as the old version may have', { '5XXError': 2, Count: 4_000 }, false, []],
   ['a canary that fails one request in 20', { '5XXError': 25, Count: 5_000 }, true, []],
   ['a version that fails one request in 20', { '5XXError': 250, Count: 5_000 }, true, ['api-errors']],
   ['a version that returns 503 to all', { '5XXError': 500, Count: 500 }, true, ['api-errors', 'outage']],
   [
-    'the same, while others are throttled',
+    'a version that returns 503 to all, while others are throttled',
     { '5XXError': 500, Count: 500, Throttles: 9 },
     true,
     ['api-errors', 'outage', 'throttled-functions'],
@@ -96,17 +96,17 @@ test.each<[situation: string, values: Values, rollsBack: boolean, pages: readonl
   ['throttled keys and entries', { '5XXError': 90, ThrottledRequests: 90, Count: 900 }, false, ['api-errors']],
   ['an exhausted account', { '5XXError': 90, Throttles: 90, Count: 900 }, false, ['api-errors', 'throttled-functions']],
   ['an outage at one request in ten minutes', { '5XXError': 0.5, Count: 2.5, '4XXError': 2 }, false, ['outage']],
-  ['one that succeeds in half an hour', { '5XXError': 0.5, Count: 4 / 6 }, false, []],
+  ['one success among failures in half an hour', { '5XXError': 0.5, Count: 4 / 6 }, false, []],
   ['a stopped stream', { 'ConsumedWriteCapacityUnits <TablesStock>': 2 }, false, ['stopped-events']],
   [
-    'a stream at work',
+    'a working stream',
     { 'ConsumedWriteCapacityUnits <TablesStock>': 99, 'Invocations <StockEventsFunction>:live': 1 },
     false,
     [],
   ],
   ['a missing bus', { 'IteratorAge <StockEventsFunction>:live': 900_001 }, false, ['late-events']],
   ['an attack that costs 20 USD per hour', { Count: 300_000, '4XXError': 300_000 }, false, ['many-requests']],
-])('replayed, %s: %j rolls back, wakes an admin', (_, values, rollsBack, pages) => {
+])('The alarms roll back and page as expected: %s, %j', (_, values, rollsBack, pages) => {
   expect(replayed(values)).toEqual({ rollsBack, pages });
 });
 
@@ -116,7 +116,7 @@ const batchStage = v.looseObject({
   ),
 });
 
-test('Batch updates of as many keys as the page states are within their throttle, and that within the concurrency', () => {
+test('The batch throttle admits the documented number of keys, within the batch concurrency', () => {
   const [[, stage] = []] = propertiesOf(production, 'AWS::ApiGateway::Stage', batchStage);
   const { ThrottlingRateLimit: rate = NaN, ThrottlingBurstLimit: burst = NaN } =
     stage?.MethodSettings.find(({ ResourcePath }) => ResourcePath === '/~1inventory') ?? {};

@@ -53,7 +53,7 @@ const monitored = [
 ];
 
 describe('the alarms', () => {
-  test('are those of the table, on a stage that has alarms, and fire on the metrics that they are for', () => {
+  test('monitor the expected metrics on production, and do not exist on staging', () => {
     const found = alarms.flatMap(([id, { Threshold, Metrics, ComparisonOperator, ...alarm }]) => {
       const comparison = ComparisonOperator === 'GreaterThanThreshold' ? '>' : '>=';
       return Metrics.flatMap(({ MetricStat }) => MetricStat ?? []).map(({ Metric, Stat, Period }) => {
@@ -69,12 +69,12 @@ describe('the alarms', () => {
     expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
   });
 
-  test('are described in the bytes that CloudWatch takes', () => {
+  test('have descriptions within the size limit of CloudWatch', () => {
     for (const [, { AlarmDescription }] of propertiesOf(production, 'AWS::CloudWatch::Alarm', v.looseObject({})))
       expect(Buffer.byteLength(String(AlarmDescription))).toBeLessThanOrEqual(1_024);
   });
 
-  test('that roll a release back monitor what a release can break, within five minutes: before a canary ends', () => {
+  test('that roll a release back need five minutes, less than a canary takes', () => {
     const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
 
     expect(rollback.map(([id]) => id)).toEqual(['slow-answers', 'function-errors']);
@@ -82,7 +82,7 @@ describe('the alarms', () => {
     for (const [, { periodMinutes = 5, periods = 1 }] of rollback) expect(periodMinutes * periods).toBe(5);
   });
 
-  test('treat missing data as no problem, except sync-missing', () => {
+  test('treat missing data as healthy, except sync-missing', () => {
     for (const [id, { TreatMissingData, Metrics }] of alarms) {
       const expected = id === 'sync-missing' ? ['breaching', 'FILL(found, 1)'] : ['notBreaching', 'FILL(found, 0)'];
       expect([TreatMissingData, Metrics[0]?.Expression?.replace('percent', 'found')]).toEqual(expected);
@@ -90,7 +90,7 @@ describe('the alarms', () => {
   });
 });
 
-test('The metrics of logs look at fields of the access log, at no bulk nor what the limiter refused, and at calls that failed', () => {
+test('Metric filters match gateway refusals of admitted requests, and calls that failed', () => {
   const schema = v.looseObject({ FilterPattern: v.string(), LogGroupName: v.string() });
   const filters = propertiesOf(production, 'AWS::Logs::MetricFilter', schema);
   const logSchema = v.object({ AccessLogSetting: v.object({ Format: v.record(v.string(), v.string()) }) });
@@ -134,26 +134,29 @@ describe('docs/runbooks.md', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../../docs/runbooks.md'), 'utf8');
   const [index = '', ...sections] = page.split(/^## /m).map((section) => section.trim());
 
-  test('has a section for each alarm, in the order of the table, and one for what no alarm detects', () => {
+  test('has a section for each alarm, in the order of the table, and one for a stuck stack', () => {
     const [, ...titles] = sections.map((section) => section.split('\n')[0]);
 
     expect(titles).toEqual([...alarmIds, 'Stuck stack']);
   });
 
-  test.each(alarmDefinitions)('%s stands in the index and has the first step as its alarm is declared', (id, alarm) => {
-    const { title, severity, when, firstStep, rollsBack = false } = alarm;
-    const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
-    const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
-    const rows = index
-      .split('\n')
-      .filter((line) => line.includes(`(#${id})`))
-      .map((line) => line.split('|').map((cell) => cell.trim()));
+  test.each(alarmDefinitions)(
+    'has %s in its index, and in its section the first step that the alarm declares',
+    (id, alarm) => {
+      const { title, severity, when, firstStep, rollsBack = false } = alarm;
+      const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
+      const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
+      const rows = index
+        .split('\n')
+        .filter((line) => line.includes(`(#${id})`))
+        .map((line) => line.split('|').map((cell) => cell.trim()));
 
-    expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
-    for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
-  });
+      expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
+      for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
+    },
+  );
 
-  test('names only queries that are saved and graphs that the dashboard has', () => {
+  test('names only saved queries and dashboard graphs that exist', () => {
     const text = page.replaceAll(/\s+/g, ' ');
     const names = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
     const namedQueries = names(/saved quer(?:y|ies) \*\*([^*]+)\*\*/g);

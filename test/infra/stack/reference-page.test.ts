@@ -31,7 +31,7 @@ function filesOf(upload: object): [name: string, text: string][] {
   });
 }
 
-test('An account without CloudFront is found before a table is created, which would stay', () => {
+test('Tables are created after the distribution, so an account without CloudFront fails first', () => {
   const [[distribution] = []] = resourcesIn(template, 'AWS::CloudFront::Distribution');
 
   for (const [, { DependsOn }] of resourcesIn(template, 'AWS::DynamoDB::Table'))
@@ -39,7 +39,7 @@ test('An account without CloudFront is found before a table is created, which wo
 });
 
 describe('the files of the reference page', () => {
-  test('get the address of the API when they are deployed, and no key', () => {
+  test('get the address of the API on deployment, and no key', () => {
     const [[api] = []] = resourcesIn(template, 'AWS::ApiGateway::RestApi');
     const url = `https://<${api}>.execute-api.<AWS::Region>.<AWS::URLSuffix>/v1`;
     const files = Object.fromEntries(filesOf(pages));
@@ -49,7 +49,7 @@ describe('the files of the reference page', () => {
     for (const text of Object.values(files)) expect(text).not.toMatch(/marker:|Token\[|psk_Demo/);
   });
 
-  test('have names that show what they are, and stay for pages that are still open', () => {
+  test('have known extensions, and remain available to open pages', () => {
     const names = [assets, pages].flatMap((upload) =>
       v.parse(uploadSchema, withoutFunctions(upload)).SourceObjectKeys.flatMap(filesIn),
     );
@@ -65,7 +65,7 @@ describe('the files of the reference page', () => {
     expect(others).toEqual([]);
   });
 
-  test('are uploaded before any version gets traffic: a failed upload takes none of them back', () => {
+  test('are uploaded before any version gets traffic', () => {
     const [, [last] = []] = resourcesIn(template, 'Custom::CDKBucketDeployment');
     const aliases = resourcesIn(template, 'AWS::Lambda::Alias', 'Functions');
 

@@ -17,7 +17,7 @@ const files = readdirSync(assembly, { recursive: true, encoding: 'utf8' }).filte
   (file) => statSync(join(assembly, file)).isFile() && !file.endsWith('.zip'),
 );
 
-test('What is deployed holds no secret: no template, no bundle, no other file of the assembly', () => {
+test('No deployed file contains a secret: no template, bundle or other asset', () => {
   // They are known to everybody, and yet belong in nothing that is deployed.
   const demoKeys = planIds.map(demoKey);
   const leaks = files.flatMap((file) =>
@@ -30,7 +30,7 @@ test('What is deployed holds no secret: no template, no bundle, no other file of
   expect(files.filter((file) => file.endsWith('function.cjs')).length).toBeGreaterThanOrEqual(7);
 });
 
-test('No variable of a function is a secret, but for what the gateway meters requests as, which opens nothing', () => {
+test('No function variable is a secret, except the usage identifiers, which grant no access', () => {
   const schema = v.object({ Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }) });
   const variables = stageNames
     .flatMap((stage) => Object.values(inventoryTemplate(stage).Resources))
@@ -47,7 +47,7 @@ test('No variable of a function is a secret, but for what the gateway meters req
   );
 });
 
-test('The scan of all suites finds a key and its hash in every form, and never says what it has found', () => {
+test('The secret scan finds a key and its hash in every form, and never prints them', () => {
   const key = generateToken();
   const hash = hashToken(key);
   const found: [text: string, kind: string][] = [

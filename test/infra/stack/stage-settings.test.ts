@@ -49,15 +49,15 @@ test.each<[settings: Partial<StageSettings>, message: string]>([
     { petDeprecation: { ...stages.staging.petDeprecation, sunsetAt: 'later' } },
     'petDeprecation.sunsetAt must be a time',
   ],
-])('%j is refused before anything is deployed: %s', (settings, message) => {
+])('The settings check rejects %j: %s', (settings, message) => {
   expect(() => checkSettings({ ...stages.staging, ...settings })).toThrow(message);
 });
 
-test.each([...Object.values(stages), everything])('The settings of $name are not refused', (settings) => {
+test.each([...Object.values(stages), everything])('The settings check accepts $name', (settings) => {
   expect(() => checkSettings(settings)).not.toThrow();
 });
 
-test('Production is not deployed before it names the recipients of its alarms; a synthesis warns', () => {
+test('A deployment of production requires alarm recipients; a synthesis warns', () => {
   const { production, staging } = stages;
   const sentence = /^The alarms of production have no recipients: set alarmTargets .* to 'nobody'$/;
   const warnings = stacksOf('production').flatMap(({ messages }) => messages.map(({ entry }) => entry.data));
@@ -71,7 +71,7 @@ test('Production is not deployed before it names the recipients of its alarms; a
 test.each([
   ['staging', false],
   ['production', true],
-] as const)('The stack of %s has tags for its costs; that of production cannot be deleted', (stage, isProtected) => {
+] as const)('The stack of %s has cost tags; only production has termination protection', (stage, isProtected) => {
   const tags = { service: 'pet-store-inventory', stage };
 
   expect(stacksOf(stage)).toMatchObject([
@@ -80,7 +80,7 @@ test.each([
 });
 
 describe('a stage with every setting', () => {
-  test('has the API and the page at names of their own, with TLS 1.2 at least', () => {
+  test('serves the API and the page on custom domains, with TLS 1.2 or later', () => {
     const SecurityPolicy = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
     const ViewerCertificate = { MinimumProtocolVersion: 'TLSv1.2_2021' };
 
@@ -105,7 +105,7 @@ describe('a stage with every setting', () => {
     );
   });
 
-  test('sends each page, and its end, to those who are on call, and each ticket to those of tickets', () => {
+  test('notifies on-call recipients of pages and ticket recipients of tickets, also on recovery', () => {
     const pages = [topic('Topic'), everything.alarmTargets.topicArns[0]];
     const alarms = propertiesIn(inventory, 'AWS::CloudWatch::Alarm').filter(({ AlarmName }) => AlarmName);
 
@@ -121,7 +121,7 @@ describe('a stage with every setting', () => {
     }
   });
 
-  test('blocks addresses of both versions', () => {
+  test('blocks the configured IPv4 and IPv6 addresses', () => {
     expect(propertiesIn(inventory, 'AWS::WAFv2::IPSet')).toMatchObject([
       { IPAddressVersion: 'IPV4', Addresses: ['192.0.2.44/32'] },
       { IPAddressVersion: 'IPV6', Addresses: ['2001:db8::/48'] },
@@ -142,7 +142,7 @@ describe('a stage with every setting', () => {
     ]);
   });
 
-  test('backs up every table each night, here and in another account', () => {
+  test('backs up every table each night, with a copy in another account', () => {
     const kept = { Lifecycle: { DeleteAfterDays: 35 } };
     const CopyActions = [{ DestinationBackupVaultArn: everything.backup.copyTo, ...kept }];
     const BackupPlanRule = [{ ScheduleExpression: 'cron(0 1 * * ? *)', CopyActions, ...kept }];
@@ -157,7 +157,7 @@ describe('a stage with every setting', () => {
     ]);
   });
 
-  test('has lists that end, and hold so many functions at most', () => {
+  test('limits the duration and the concurrency of lists', () => {
     const lists = propertiesIn(inventory, 'AWS::Lambda::Function', 'FunctionsList');
     const streamed = propertiesIn(inventory, 'AWS::ApiGateway::Method').filter(
       ({ Integration }) => Object(Integration)['ResponseTransferMode'] === 'STREAM',
@@ -167,7 +167,7 @@ describe('a stage with every setting', () => {
     expect(streamed).toMatchObject([1, 2, 3, 4].map(() => ({ Integration: { TimeoutInMillis: 90_000 } })));
   });
 
-  test('keeps every log as long as it says', () => {
+  test('keeps every log for the configured retention', () => {
     const kept = propertiesIn(inventory, 'AWS::Logs::LogGroup');
 
     expect(kept.length).toBeGreaterThan(9);
@@ -175,7 +175,7 @@ describe('a stage with every setting', () => {
   });
 });
 
-test.each(stageNames)('Clients of %s have a year from the day that a deprecation was announced', (stage) => {
+test.each(stageNames)('The sunset on %s is at least one year after the deprecation', (stage) => {
   const { deprecatedAt, sunsetAt } = stages[stage].petDeprecation;
   const aYearLater = new Date(deprecatedAt);
   aYearLater.setUTCFullYear(aYearLater.getUTCFullYear() + 1);
@@ -184,13 +184,13 @@ test.each(stageNames)('Clients of %s have a year from the day that a deprecation
 });
 
 describe('a personal stage', () => {
-  test('has a name that all that is called after it can have', () => {
+  test('accepts only names that are valid for all of its resources', () => {
     const names = ['dev-ann', 'dev-fix-12', 'dev-', 'dev--', 'dev-of-eighteen-letters', 'dev-Ann', 'dev-ann/*', 'ann'];
 
     expect(names.filter((name) => parseStageName(name))).toEqual(['dev-ann', 'dev-fix-12']);
   });
 
-  test('leaves nothing when it goes, and leaves the settings of the account as they are', () => {
+  test('retains nothing after deletion, and does not change the settings of the account', () => {
     const kept = Object.values(personal.Resources).filter((resource) =>
       /Retain/.test(JSON.stringify(resource['DeletionPolicy'])),
     );
@@ -201,11 +201,11 @@ describe('a personal stage', () => {
     expect(resourcesIn(templateIn(service, 'staging'), 'AWS::ApiGateway::Account')).toHaveLength(1);
   });
 
-  test('has no page and no CloudFront: no response leads to a page', () => {
+  test('has no reference page and no CloudFront, and no response links to a page', () => {
     expect(JSON.stringify(personal)).not.toMatch(/CloudFront|AWS::S3|PAGE_ORIGIN|rel=\\+"help|authorizer\.help/);
   });
 
-  test('has no name in common with another stage of the account', () => {
+  test('shares no resource name with another stage of the account', () => {
     const named = {
       'ApiGateway::RestApi': 'Name',
       'ApiGateway::UsagePlan': 'UsagePlanName',

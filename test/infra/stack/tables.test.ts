@@ -43,7 +43,7 @@ const tables = {
 test.each([
   ['staging', 'Delete', false],
   ['production', 'Retain', true],
-] as const)('%s has these tables, and no other: a change to one costs its data', (stage, policy, isProtected) => {
+] as const)('%s has exactly these tables: a changed id or key loses data', (stage, policy, isProtected) => {
   const found = Object.entries(inventoryTemplate(stage).Resources).filter(([, { Type }]) => Type.includes('Table'));
 
   expect(
@@ -70,7 +70,7 @@ test.each([
     });
 });
 
-test('DynamoDB deletes old records of keys, requests, history and usage, and nothing else', () => {
+test('DynamoDB expires records of keys, requests, history and usage only', () => {
   const timeToLive = propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table').flatMap(
     ({ TimeToLiveSpecification }) => TimeToLiveSpecification ?? [],
   );
@@ -81,11 +81,8 @@ test('DynamoDB deletes old records of keys, requests, history and usage, and not
   ]);
 });
 
-test.each(stageNames)(
-  'The API of %s keeps its logical id: with another, clients would call an API that is gone',
-  (stage) => {
-    const [[id] = []] = resourcesIn(inventoryTemplate(stage), 'AWS::ApiGateway::RestApi');
+test.each(stageNames)('The API of %s keeps its logical id, on which its address depends', (stage) => {
+  const [[id] = []] = resourcesIn(inventoryTemplate(stage), 'AWS::ApiGateway::RestApi');
 
-    expect(id).toBe('ApiRestApiE35FEAFE');
-  },
-);
+  expect(id).toBe('ApiRestApiE35FEAFE');
+});

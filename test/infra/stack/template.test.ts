@@ -8,7 +8,7 @@ import { inventoryTemplate, propertiesOf, readableStage } from '../../support/se
 
 const production = readableStage('production');
 
-/** What no other suite looks at, of every resource of a type. */
+/** Properties of every resource of a type that no other suite checks. */
 const settings: readonly [type: string, properties: object][] = [
   [
     'AWS::ApiGateway::RestApi',
@@ -25,14 +25,14 @@ const settings: readonly [type: string, properties: object][] = [
   ['AWS::Logs::LogGroup', { RetentionInDays: stages.production.logRetentionDays }],
 ];
 
-test.each(settings)('Every %s is set as it should be', (type, properties) => {
+test.each(settings)('Every %s has the expected settings', (type, properties) => {
   const found = propertiesOf(production, type, v.unknown()).map(([, one]) => one);
 
   expect(found).not.toEqual([]);
   for (const one of found) expect(one).toMatchObject(properties);
 });
 
-test('The sync reads a queue, two batches at once; the publisher the stream, again and again for its 24 hours', () => {
+test('The sync reads two batches concurrently; the publisher retries until records expire', () => {
   const mapping = { BatchSize: 100, BisectBatchOnFunctionError: true, StartingPosition: 'TRIM_HORIZON' };
   const stream = { EventSourceArn: '<TablesStock.StreamArn>', FunctionResponseTypes: ['ReportBatchItemFailures'] };
 
@@ -54,14 +54,14 @@ const stageSchema = v.object({
 });
 const [[, apiStage] = []] = propertiesOf(production, 'AWS::ApiGateway::Stage', stageSchema);
 
-test('The access log has neither paths nor keys, which may hold what must not be logged', () => {
+test('The access log has no paths, query strings or API keys', () => {
   const sources = Object.values(apiStage?.AccessLogSetting.Format ?? {}).join(' ');
 
   expect(sources).toMatch(/requestId/);
   expect(sources).not.toMatch(/\.path|apiKey\b|querystring/i);
 });
 
-test('No method is without the throttle of the stage, nor logs what is in requests', () => {
+test('Every method is throttled, and none logs the contents of requests', () => {
   const { requestsPerSecond, burst } = stages.production.throttle;
   const ofStage = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst };
   const { rateLimit: ThrottlingRateLimit, burstLimit: ThrottlingBurstLimit } = batchMethodThrottle;
@@ -113,7 +113,7 @@ test('The firewall blocks floods and known attacks, and logs no secret', () => {
   );
 });
 
-test('The firewall lets through the longest query that the contract allows', () => {
+test('The firewall does not block the longest query that the contract allows', () => {
   const parameter = v.object({ name: v.string(), schema: v.object({ maxItems: v.number() }) });
   const documentSchema = v.object({ components: v.object({ parameters: v.object({ PetIds: parameter }) }) });
   const json = readFileSync(path.join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
@@ -153,6 +153,6 @@ function inCircles(resources: Readonly<Record<string, unknown>>): string[] {
   return waiting.map(({ id }) => id);
 }
 
-test.each(stageNames)('The resources of %s have an order in which CloudFormation can create them', (stage) => {
+test.each(stageNames)('The resources of %s have no circular references', (stage) => {
   expect(inCircles(inventoryTemplate(stage).Resources)).toEqual([]);
 });
