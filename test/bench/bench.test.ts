@@ -10,11 +10,11 @@ import { derivedPages, MEMORY_GB, pages, priceOf, tableOf, TRACED_SHARE } from '
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-test('The pages of costs and attacks have what follows from what a request takes, and from the prices', async () => {
+test('the pages of costs and attacks match the measured usage and the prices', async () => {
   expect(await derivedPages(pages.numbers.text)).toEqual({ costs: pages.costs.text, security: pages.security.text });
 });
 
-test('Every part of the bench measures: each figure is a number, and what is slower is seen to be slower', async () => {
+test('each part of the bench measures numbers and detects a deliberate slowdown', async () => {
   const rounds = [0, 1].map((half) => partNames.filter((_, index) => index % 2 === half));
   const main = path.join(import.meta.dirname, 'main.ts');
   const run = rounds.map((parts) => promisify(execFile)(process.execPath, [main, '--small', ...parts]));
@@ -25,7 +25,7 @@ test('Every part of the bench measures: each figure is a number, and what is slo
 }, 120_000);
 
 test.each([...tableOf(pages.costs.text, 'stage')])(
-  'The page of costs adds up the fixed monthly costs of %s',
+  'the page of costs adds up the fixed monthly costs of %s',
   (_, numbers) => {
     const [alarms = NaN, dashboards = NaN, webAcls = NaN, rules = NaN, atRest] = numbers;
     const ofGuards = webAcls * priceOf('a web ACL per month') + rules * priceOf('a rule per month');
@@ -36,12 +36,12 @@ test.each([...tableOf(pages.costs.text, 'stage')])(
   },
 );
 
-describe.each(stageNames)('%s has, as the page says,', (name) => {
+describe.each(stageNames)('the stage %s has', (name) => {
   const stage = readableStage(name);
   const all = (type: string) => propertiesOf(stage, type, v.looseObject({})).map(([, properties]) => properties);
   const listed = v.array(v.looseObject({}));
 
-  test('so many alarm metrics, dashboards, web ACLs and rules, and no KMS key', () => {
+  test('the alarm metrics, dashboards, web ACLs and rules on the page, and no KMS key', () => {
     const watched = all('AWS::CloudWatch::Alarm').map(
       ({ Metrics }) => v.parse(v.optional(listed, []), Metrics).filter((one) => 'MetricStat' in one).length || 1,
     );
@@ -56,7 +56,7 @@ describe.each(stageNames)('%s has, as the page says,', (name) => {
     expect(all('AWS::KMS::Key')).toEqual([]);
   });
 
-  test('functions of one size but for the sync, and a share of requests that is traced', () => {
+  test('the memory sizes and the share of traced requests on the page', () => {
     const sizes = all('AWS::Lambda::Function').map(({ MemorySize }) => MemorySize);
 
     expect(new Set(sizes)).toEqual(new Set([1_024 * MEMORY_GB, 512]));
@@ -64,7 +64,7 @@ describe.each(stageNames)('%s has, as the page says,', (name) => {
   });
 });
 
-test('The page of numbers has the worst case of each measure with a target, and says why one is missed', () => {
+test('the page of numbers has the worst case per measure, and why it misses its target', () => {
   const figures = [atMost('a: time', 1, 2), { ...atMost('b: time', 3, 2), ifMissed: 'slow' }, report('a: kind', 7)];
 
   expect(worstOf(figures).map(cellsOf)).toEqual([['time, worst of 2', '3', '≤ 2', 'missed: slow']]);

@@ -66,7 +66,7 @@ export function worstOf(figures: readonly Figure[]): Figure[] {
   });
 }
 
-/** What is wrong with the figures of a part: no number, or what was slowed down on purpose is no slower. */
+/** Faults in the figures of a part: a value is not a number, or a deliberate slowdown is not visible. */
 export function faultsOf(part: string, figures: readonly Figure[], size: Size): string[] {
   const both = figures.filter(({ ofSlower }) => ofSlower !== undefined);
   return [

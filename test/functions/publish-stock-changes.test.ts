@@ -67,7 +67,7 @@ const taken: Refusal = () => undefined;
 
 const response = (status: number, body: object) => ({ kind: 'response', status, body: JSON.stringify(body) }) as const;
 
-/** Has the function publish, or check itself. @returns what comes again, and what is on the queue */
+/** Has the function publish, or check itself. @returns the records to retry, and those on the queue */
 async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200, isMissing = false) {
   aws.calls.splice(0);
   aws.faults = (call) => {
@@ -93,7 +93,7 @@ const sequence = (index: number): string => recorded[index]?.dynamodb.SequenceNu
 const change = recorded.slice(1, 2);
 const isRemoval = (detail: string): boolean => detail.includes('"quantity":null');
 
-test('Each change of a field, creation and removal is one event; what cannot be read is on the queue', async () => {
+test('each change, creation and removal is one event, and an unreadable record is queued', async () => {
   const changedAt = '2026-11-24T00:29:00.000Z';
   const own = recorded[1]?.dynamodb.NewImage?.['version']?.['S'];
   const [four, seven] = [4, 7].map((quantity) => ({ quantity, status: 'available' }));
@@ -122,7 +122,7 @@ test('Each change of a field, creation and removal is one event; what cannot be 
   expect(String(logged())).toMatch(/on the queue.*NewImage\.quantity/);
 });
 
-test('A call takes ten events at most, and a batch that changes no field makes none', async () => {
+test('a call sends at most ten events, and a batch without changed fields makes no call', async () => {
   await send(Array.from({ length: 25 }, () => change).flat(), taken);
   expect(sizes()).toEqual([10, 10, 5]);
 
@@ -131,24 +131,24 @@ test('A call takes ten events at most, and a batch that changes no field makes n
 });
 
 test.each([
-  ['MalformedDetail', 'is put on the queue'],
-  ['InvalidArgument', 'is put on the queue'],
-  ['!ValidationException', 'is put on the queue'],
-  ['ThrottlingException', 'comes again'],
-  ['InternalFailure', 'comes again'],
-  ['!InternalException', 'comes again'],
-  ['!AccessDeniedException', 'comes again'],
-  ['NotAuthorizedForSourceException', 'comes again'],
-])('An event that the bus refuses five times with %s %s', async (code, what) => {
+  ['MalformedDetail', 'is queued'],
+  ['InvalidArgument', 'is queued'],
+  ['!ValidationException', 'is queued'],
+  ['ThrottlingException', 'is retried'],
+  ['InternalFailure', 'is retried'],
+  ['!InternalException', 'is retried'],
+  ['!AccessDeniedException', 'is retried'],
+  ['NotAuthorizedForSourceException', 'is retried'],
+])('an event that the bus refuses five times with %s %s', async (code, what) => {
   const { again, queued } = await send(change, () => code);
 
   expect(sizes()).toEqual([1, 1, 1, 1, 1]);
   expect({ again, queued }).toEqual(
-    what === 'comes again' ? { again: [sequence(1)], queued: [] } : { again: [], queued: [{ Records: change }] },
+    what === 'is retried' ? { again: [sequence(1)], queued: [] } : { again: [], queued: [{ Records: change }] },
   );
 });
 
-test('Only what the bus did not take is tried again, and what the queue does not take comes again', async () => {
+test('only events that the bus refused are sent again, and Lambda retries what the queue refuses', async () => {
   const once = await send(recorded.slice(0, 5), (detail, attempt) =>
     isRemoval(detail) && attempt < 3 ? 'ThrottlingException' : undefined,
   );
@@ -161,20 +161,20 @@ test('Only what the bus did not take is tried again, and what the queue does not
 
 const failing: Refusal = (detail) => (isRemoval(detail) ? 'InternalFailure' : undefined);
 
-test('What fails the bus each time holds up no other change; behind what comes again, nothing is touched', async () => {
+test('an event that always fails is queued, and an outage stops the batch at its first record', async () => {
   expect(await send(recorded.slice(0, 5), failing)).toEqual({ again: [], queued: [{ Records: [recorded[4]] }] });
 
   const outage = await send(recorded, () => 'ThrottlingException');
   expect(outage).toEqual({ again: [sequence(0)], queued: [] });
 });
 
-test('A record in another form is put on the queue, and not taken for an outage', async () => {
+test('a malformed record is queued and not treated as an outage', async () => {
   const odd = [{ ...change[0], dynamodb: { ...change[0]?.dynamodb, NewImage: { quantity: { X: '1' } } } }];
   const { again, queued } = await send(v.parse(recordsSchema, odd), taken);
   expect([again, queued.length]).toEqual([[], 1]);
 });
 
-test('A release checks the function by one event that no subscriber sees, as no bus takes it', async () => {
+test('the check of a release sends one event that the bus must refuse as malformed', async () => {
   await expect(send(undefined, () => 'MalformedDetail')).resolves.toEqual({ again: undefined, queued: [] });
   expect(() => JSON.parse(callsOf('PutEvents').flatMap(entriesOf)[0]?.Detail ?? '{}')).toThrow(SyntaxError);
   expect(sizes()).toEqual([1]);
@@ -183,7 +183,7 @@ test('A release checks the function by one event that no subscriber sees, as no 
     await expect(send(undefined, () => code)).rejects.toThrow(Error);
 });
 
-test('Without its bus, of which EventBridge loses events unreported, all comes again', async () => {
+test('all records are retried while the bus is missing', async () => {
   const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_001);
   try {
     expect(await send(change, taken, 200, true)).toEqual({ again: [sequence(1)], queued: [] });
@@ -195,7 +195,7 @@ test('Without its bus, of which EventBridge loses events unreported, all comes a
   }
 });
 
-test('docs/events.md has an example that fits the schema, and each field', () => {
+test('docs/events.md has every field and an example that matches the schema', () => {
   const page = read('../../docs/events.md');
   const { detail, ...event } = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? '{}');
 
@@ -204,8 +204,8 @@ test('docs/events.md has an example that fits the schema, and each field', () =>
   for (const name of Object.keys(stockChangedSchema.entries)) expect(page).toContain(`| \`${name}\``);
 });
 
-describe.each(engines.filter(([name]) => name === 'DynamoDB Local'))('The stream of %s', (_, start) => {
-  test('is switched on for a table that is there, and has the records that these tests run on', async () => {
+describe.each(engines.filter(([name]) => name === 'DynamoDB Local'))('the stream of %s', (_, start) => {
+  test('can be enabled on an existing table and has the records that these tests use', async () => {
     const { endpoint } = await start();
     pointSdkAt(endpoint);
     const client = testClient();

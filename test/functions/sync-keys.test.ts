@@ -22,7 +22,7 @@ const tables = { KEYS_TABLE: 'keys', HISTORY_TABLE: 'history', USAGE_TABLE: 'usa
 Object.assign(process.env, { ...tables, API_ID: 'api', API_STAGE: 'v1' });
 const { handler } = await import('../../functions/sync-keys.ts');
 
-test('A sync logs one line: it counts all that it did, names up to a hundred keys and problems, and measures its problems and the keys that it opened', async () => {
+test('a sync logs one line with its counts, at most 100 names each, and its two metrics', async () => {
   const many = Array.from({ length: 130 }, (_, index) => `key-${index}`);
   sync.mockResolvedValue({
     ...nothing,

@@ -41,7 +41,7 @@ const quantityOf = async (petId: string) => (await stock.read(petId))?.quantity;
 const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ petId: index + 1, quantity: 9 }));
 
 describe('PATCH /inventory', () => {
-  test('sets each row by itself, and says of each what became of it, in their order', async () => {
+  test('updates each row independently and returns the results in order', async () => {
     const { status, text, body } = await send(
       '[{"petId":9007199254740993,"quantity":7},{"petId":999,"quantity":1},{"petId":1,"quantity":8,"ifMatch":"\\"v0\\""}]',
     );
@@ -62,14 +62,14 @@ describe('PATCH /inventory', () => {
     expect([await quantityOf('9007199254740993'), await quantityOf('1')]).toEqual([7, 5]);
   });
 
-  test('takes the etag of a row as the next ifMatch of it', async () => {
+  test('accepts the etag of a row as its next ifMatch', async () => {
     const [{ etag }] = (await send([{ petId: 1, quantity: 6, ifMatch: '"v1"' }])).body;
 
     expect((await send([{ petId: 1, quantity: 7, ifMatch: etag }])).body).toMatchObject([{ status: 200 }]);
     expect((await send([{ petId: 1, quantity: 8, ifMatch: etag }])).body).toMatchObject([{ status: 412 }]);
   });
 
-  test('starts five rows of a request concurrently, and 50 per second; requests do not wait for each other', async () => {
+  test('starts five rows concurrently and 50 per second, separately for each request', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
     const sixRows = send(rows(6));
     await Promise.all(Array.from({ length: 4 }, () => send(rows(5))));
@@ -84,7 +84,7 @@ describe('PATCH /inventory', () => {
     expect(hasEnded).toBe(false);
   });
 
-  test('applies each row once with an Idempotency-Key, and evaluates refused rows anew', async () => {
+  test('applies each row once with an Idempotency-Key and evaluates refused rows again', async () => {
     const batch = [
       { petId: 1, quantity: 8, ifMatch: '"v1"' },
       { petId: 2, quantity: 9 },
@@ -100,7 +100,7 @@ describe('PATCH /inventory', () => {
     expect([await quantityOf('1'), await quantityOf('2')]).toEqual([99, 9]);
   });
 
-  test('refuses a row that differs from the one recorded for its key and pet, and no other', async () => {
+  test('refuses only a row that differs from the one recorded for its Idempotency-Key', async () => {
     const key = { 'Idempotency-Key': '"b"' };
     await send(rows(1), key);
     const changed = [
@@ -124,7 +124,7 @@ describe('PATCH /inventory', () => {
     },
   );
 
-  test('is 500 for a row alone whose entry cannot be read, once the others are written, and logs why', async () => {
+  test('returns 500 only for a row with an unreadable entry, and logs why', async () => {
     await stock.put(anEntry(2), { status: 'reserved', version: 'v1' });
     const log = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
 
@@ -145,7 +145,7 @@ describe('PATCH /inventory', () => {
 
   test.each<[string, unknown, string]>([
     ['26 rows', rows(26), 'The body must be an array of 1 to 25 updates.'],
-    ['thousands of rows that are none', `[${'{},'.repeat(5_000)}{}]`, 'The body must be an array of 1 to 25 updates.'],
+    ['thousands of empty rows', `[${'{},'.repeat(5_000)}{}]`, 'The body must be an array of 1 to 25 updates.'],
     ['an object', { petId: 1, quantity: 9 }, 'The body must be an array of 1 to 25 updates.'],
     [
       'a field twice',
@@ -164,7 +164,7 @@ describe('PATCH /inventory', () => {
       [{ petId: 1, quantity: 9, ifMatch: 'v1' }],
       'Row 1: The field "ifMatch" is "v1", but must be an ETag',
     ],
-  ])('is 400 with %s, names the row, and writes nothing', async (_, body, message) => {
+  ])('returns 400 for %s, names the row, and writes nothing', async (_, body, message) => {
     expect(await send(body)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_BODY', message: expect.stringContaining(message) },
@@ -172,19 +172,19 @@ describe('PATCH /inventory', () => {
     expect(await quantityOf('1')).toBe(5);
   });
 
-  test('names few faults of many', async () => {
+  test('names at most three faults', async () => {
     const faults = [1, 2, 3].map((row) => `Row ${row}: It is 1, but must be an object.`).join(' ');
     expect((await send(Array(25).fill(1))).body.message).toContain(
       `${faults} There are more faults. Send JSON such as`,
     );
   });
 
-  test('is 400 with an invalid Idempotency-Key, and writes nothing', async () => {
+  test('returns 400 for an invalid Idempotency-Key and writes nothing', async () => {
     expect(await send(rows(1), { 'Idempotency-Key': '"a' })).toMatchObject({ body: { code: 'INVALID_HEADER' } });
     expect(await quantityOf('1')).toBe(5);
   });
 
-  test.each(['If-Match', 'If-None-Match'])('is 400 with %s, and says why', async (name) => {
+  test.each(['If-Match', 'If-None-Match'])('returns 400 for %s and says why', async (name) => {
     expect(await send(rows(1), { [name]: '"a"' })).toMatchObject({
       status: 400,
       body: { code: 'INVALID_HEADER', message: expect.stringContaining(`Remove ${name}: use ifMatch or ifQuantity`) },

@@ -16,7 +16,7 @@ export class RuleBrokenError extends Error {
   override readonly name = 'RuleBrokenError';
 }
 
-/** What an actor has come to. */
+/** The result of an actor. */
 export interface Done {
   readonly name: ActorName;
   readonly isDone: boolean;
@@ -120,7 +120,7 @@ export class KeyRules {
     return this.#done.some(({ name, isDone }) => isDone && names.includes(name));
   }
 
-  /** Closing wins. */
+  /** A key that was suspended or revoked stays so. */
   #closed(now: number): void {
     const { first } = this.#scenario;
     const record = this.#world.items.find(({ recordId }) => recordId === this.#subject.recordId);
@@ -162,14 +162,15 @@ export class KeyRules {
     this.#blocked(record);
   }
 
-  /** What an admin has blocked is never opened in silence. */
+  /** A sync reports each key that it unblocks. */
   #blocked(record: KeyRecord): void {
     const live = this.#live(record);
     if (this.#block === undefined || !live) return;
     const onPlan = this.#world.records.planOnStage(live.id, apiStage);
     const isOpen = live.enabled && onPlan !== undefined && live.tags['expires'] === undefined;
     const isNamed = this.#problems.some((words) => words.includes(`keys suspend ${live.id}`));
-    if (isOpen && record.enabled && !isNamed) throw new RuleBrokenError('a sync has opened a blocked key in silence');
+    if (isOpen && record.enabled && !isNamed)
+      throw new RuleBrokenError('a sync has unblocked a key without reporting it');
   }
 
   /** Record and API Gateway say the same, what was done holds, and who did it is recorded, or shows as not recorded. */
@@ -235,13 +236,13 @@ export class KeyRules {
     if (record.tokens[hash]?.pending) throw new RuleBrokenError('a token that was shown is pending');
   }
 
-  /** In eleven minutes nothing is unapplied. */
+  /** After eleven minutes no key is pending sync. */
   cleared(): void {
     const left = this.#world.items.find(({ unappliedSince }) => unappliedSince !== undefined);
-    if (left) throw new RuleBrokenError('a key is unapplied after eleven minutes');
+    if (left) throw new RuleBrokenError('a key is pending sync after eleven minutes');
   }
 
-  /** In sixteen minutes each key is metered on its own plan. */
+  /** After sixteen minutes each key is metered on its own plan. */
   onOwnPlan(now: number): void {
     if (this.#world.items.some((record) => !record.revoked && isInterim(record, now)))
       throw new RuleBrokenError('a key is on the Interim plan after sixteen minutes');

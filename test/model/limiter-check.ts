@@ -15,11 +15,11 @@ interface Version {
   readonly before: KeyRecord | undefined;
 }
 
-/** What is wrong, each with whether it is so. */
+/** Violations by name. */
 type Faults = Readonly<Record<string, boolean>>;
 
 /**
- * Answers that the table does not bear out, and writes that it must not have; none where all is well. Each admitted
+ * Responses that contradict the table, and writes that it must not have; none if all is well. Each admitted
  * request has one write that counts it, no write takes more than a window has, so no window admits more than its limit.
  * Only a request whose response from DynamoDB is lost may be counted once more than it is admitted, so a window admits
  * at most one fewer for each.
@@ -79,7 +79,7 @@ function faultsOfWrite(request: LimiterRequest, { before, key }: Version): Fault
 const isAdmission = ({ before, key }: Version): boolean =>
   key.minuteUsed > (before?.currentMinute === key.currentMinute ? before.minuteUsed : 0);
 
-/** A suspension goes by refusals that were answered, or may be; a write with a lost answer may have counted twice. */
+/** A suspension requires refusals that were returned or are pending; a write with a lost response may count twice. */
 function isTooEarly({ at, key, before }: Version, own: readonly LimiterRequest[]): boolean {
   if (key.suspendedUntil <= (before?.suspendedUntil ?? 0)) return false;
   const earlier = own.filter(({ invokedAt }) => invokedAt <= at);
@@ -146,7 +146,7 @@ function isValid(key: KeyRecord | undefined, { token, epoch }: LimiterRequest): 
   return isOpen && validToken(key, token.hash, epoch) !== undefined;
 }
 
-/** Whether a key in this state is the reason of a refusal. */
+/** Whether a key in this state explains a refusal. */
 function isRefusedBy(state: KeyRecord, { reason, key }: Refusal, epoch: number): boolean {
   if (reason === 'suspended') return state.suspendedUntil > epoch;
   if (reason === 'day') return isSameDay(state.currentMinute, key.currentMinute) && state.dayUsed >= state.perDay;

@@ -17,17 +17,17 @@ test.each([
     /^limiter: 40 schedules, .*\nfuzz: 1 schedules, .*\n$/,
   ],
   [
-    'the model finds faults that are put into the limiter',
+    'the model finds each planted fault of the limiter',
     '--model limiter --seeds 600 --broken --every 5',
     /^(limiter: seed \d+ shows that .*\n){5}$/,
   ],
   [
-    'pairs of commands, syncs and edits keep the rules, with a stop, a kill, a lost answer and a late call at every call',
+    'pairs of commands, syncs and edits violate no rule when interrupted at any call',
     '--keys --every 90',
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
   [
-    'the explorer finds faults that are put into keys',
+    'the explorer finds each planted fault of the key commands',
     '--keys --broken --every 8',
     /^(keys: that .*, shows in .*\n){2}$/,
   ],

@@ -16,16 +16,16 @@ const COUNTED_ONE_BY_ONE = 1_000;
 /** What a reader sees. */
 export const readOnlyChecks: readonly Check[] = [
   { name: 'GET /inventory lists the stock, ascending by petId', run: listStock },
-  { name: 'limit and cursor lead from page to page', run: followPages },
+  { name: 'limit and cursor return page after page', run: followPages },
   { name: 'the limit headers count down', run: countDown },
-  { name: 'GET /key says what the limit headers do', run: readKey },
+  { name: 'GET /key matches the limit headers', run: readKey },
   ...readingChecks,
-  { name: 'an error leads to the page that explains it', run: followHelp },
+  { name: 'an error links to the page that explains it', run: followHelp },
 ];
 
 export const updatingChecks: readonly Check[] = [
   ...refusedUpdateChecks,
-  { name: 'an update takes effect once, on the current ETag alone, and is put back', run: updateAndPutBack },
+  { name: 'an update takes effect once, only with the current ETag, and is reverted', run: updateAndPutBack },
 ];
 
 async function listStock({ client }: Service): Promise<string> {

@@ -41,13 +41,13 @@ const readings: Readonly<Record<string, Expectation>> = {
     request: 'GET /inventory?limit=10&status=sold',
     body: /^\[(?:\{[^{}]*"status":"sold"[^{}]*\},?)*\]$/,
   },
-  'a list is compressed where the client allows it': {
+  'a list is compressed if the client allows it': {
     request: 'GET /inventory?limit=1000',
     parts: accepting('gzip'),
     headers: { 'Content-Encoding': 'gzip', Vary: ['accept-encoding'] },
     body: A_LIST,
   },
-  'a list is not compressed where the client does not allow it': {
+  'a list is not compressed unless the client allows it': {
     request: 'GET /inventory?limit=1000',
     parts: accepting('identity'),
     headers: { 'Content-Encoding': '', Vary: ['accept-encoding'] },
@@ -58,22 +58,26 @@ const readings: Readonly<Record<string, Expectation>> = {
     headers: { 'X-API-Stability': 'beta' },
     body: A_LIST,
   },
-  'an unknown pet is refused, and GET /pets/{petId} says that it is deprecated, and until when': {
+  'GET /pets/{petId} returns its deprecation and sunset, and refuses an unknown pet': {
     request: `GET /pets/${NO_PET}`,
     code: 'PET_NOT_FOUND',
     headers: { Deprecation: ['@'], Sunset: [' GMT'] },
   },
-  'no key is refused': { request: 'GET /inventory', parts: { key: 'none' }, ...denied('API_KEY_MISSING') },
-  'a mistyped key is refused': { request: 'GET /inventory', parts: { key: 'mistyped' }, ...denied('API_KEY_INVALID') },
+  'a request without a key is denied': {
+    request: 'GET /inventory',
+    parts: { key: 'none' },
+    ...denied('API_KEY_MISSING'),
+  },
+  'a mistyped key is denied': { request: 'GET /inventory', parts: { key: 'mistyped' }, ...denied('API_KEY_INVALID') },
   'an unknown path is refused': { request: 'GET /smoke-check', code: 'ROUTE_NOT_FOUND' },
-  'an unknown method is refused, and those that are known are named': {
+  'an unknown method is refused with the known ones': {
     request: 'DELETE /inventory',
     code: 'METHOD_NOT_ALLOWED',
     headers: { Allow: 'GET, HEAD, PATCH, OPTIONS' },
   },
-  'a bad limit is refused': { request: 'GET /inventory?limit=0', code: 'INVALID_QUERY' },
-  'a made-up cursor is refused': { request: 'GET /inventory?limit=1&cursor=smoke', code: 'INVALID_CURSOR' },
-  'a page of another origin may ask first, without a key': {
+  'an invalid limit is refused': { request: 'GET /inventory?limit=0', code: 'INVALID_QUERY' },
+  'an invalid cursor is refused': { request: 'GET /inventory?limit=1&cursor=smoke', code: 'INVALID_CURSOR' },
+  'a CORS preflight needs no key': {
     request: 'OPTIONS /inventory/1',
     parts: {
       key: 'none',
@@ -88,14 +92,14 @@ const readings: Readonly<Record<string, Expectation>> = {
   },
 };
 
-/** What the service refuses to those who update. None of it can change anything. */
+/** Updates that the service refuses. None can change anything. */
 const refusedUpdates: Readonly<Record<string, Expectation>> = {
-  'a petId that is no number is refused': {
+  'a petId that is not a number is refused': {
     request: 'PATCH /inventory/smoke',
     parts: patch('{"quantity":1}'),
     code: 'INVALID_PET_ID',
   },
-  'a bad body is refused': { request: PATCH_NO_PET, parts: patch('{"quantity":-1}'), code: 'INVALID_BODY' },
+  'an invalid body is refused': { request: PATCH_NO_PET, parts: patch('{"quantity":-1}'), code: 'INVALID_BODY' },
   'a long body is refused': { request: PATCH_NO_PET, parts: patch(LONG_BODY), code: 'PAYLOAD_TOO_LARGE' },
   'a body that is not JSON is refused': {
     request: PATCH_NO_PET,

@@ -47,7 +47,7 @@ describe('npm run smoke', () => {
   const smoke = (url: string, ...words: string[]): Promise<Outcome> =>
     run(process.execPath, ['test/smoke/main.ts', '--url', url, ...words], { PET_STORE_API_KEY: key.token });
 
-  test('finds a service in order, with few requests, and leaves its stock as it was', async () => {
+  test('passes a correct service with at most 30 requests and leaves its stock unchanged', async () => {
     const api = ApiClient.withKey(host.baseUrl, key.token);
     const before = await api.list();
     // As after a minute has passed amid the checks: the day, whose limit is the same, has less left.
@@ -62,7 +62,7 @@ describe('npm run smoke', () => {
     expect((await api.list()).text).toBe(before.text);
   });
 
-  test('sends no update where only reading is allowed, and finds what is wrong with a response', async () => {
+  test('reports each invalid response, and sends no update with --read-only', async () => {
     const link = await FaultyLink.to(host.origin);
     const refusal = { code: 'PET_NOT_FOUND', message: 'No such pet.', status: 404 };
     const faults: Readonly<Record<string, Fault>> = {
@@ -98,7 +98,7 @@ describe('npm run smoke', () => {
     }
   });
 
-  test('says that it tried no write in a store without pets', async () => {
+  test('reports that it tried no write in an empty store', async () => {
     const link = await FaultyLink.to(host.origin);
     link.faults = ({ path, method }) => (method === 'GET' && path === '/v1/inventory' ? bad(200, [], {}) : undefined);
     const { stdout } = await smoke(`${link.origin}/v1`);
@@ -118,7 +118,7 @@ describe('npm run smoke', () => {
     );
   });
 
-  test('stops after the first request that gets no response', async () => {
+  test('stops after the first request without a response', async () => {
     const link = await FaultyLink.to(host.origin);
     link.faults = ({ path }) => (path === '/v1/inventory' ? { kind: 'gone' } : undefined);
     const { exitCode, stdout } = await smoke(`${link.origin}/v1`);
@@ -137,7 +137,7 @@ describe('npm run smoke', () => {
     ],
     [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
     [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],
-  ])('refuses %j in one line', async (words, message) => {
+  ])('refuses %j with one line', async (words, message) => {
     const outcome = await run(process.execPath, ['test/smoke/main.ts', ...words], { PET_STORE_API_KEY: '' });
 
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });

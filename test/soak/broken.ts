@@ -2,22 +2,22 @@ import { partsOf, type Tamper } from '../model/virtual-table.ts';
 
 /**
  * Faults that a limiter could have, put into what it sends to DynamoDB. The tests of the models show that each is
- * found: a model that finds nothing could be one that sees nothing.
+ * found: a model that finds nothing may be blind.
  */
 export const brokenLimiters: Readonly<Record<string, Tamper>> = {
   // The conditions of the counter store, taken out one at a time.
-  'a disabled key is good': without('enabled = :true'),
-  'a revoked key is good': without('revoked = :false'),
-  'a suspended key is good': without('suspendedUntil <= :now'),
-  'an expired key is good': without('expiresAtMs > :now'),
-  'any token is good': without('tokens.#token.#until > :now'),
+  'a disabled key is admitted': without('enabled = :true'),
+  'a revoked key is admitted': without('revoked = :false'),
+  'a suspended key is admitted': without('suspendedUntil <= :now'),
+  'an expired key is admitted': without('expiresAtMs > :now'),
+  'any token is admitted': without('tokens.#token.#until > :now'),
   'a request is counted in another minute': without('currentMinute = :minute'),
   'a minute is begun twice': without('currentMinute < :minute'),
   'a day is begun twice': without('currentMinute < :day'),
-  'the minute has always room': without('minuteUsed < perMinute'),
-  'the day has always room': without('dayUsed < perDay'),
-  'a request is refused with room': without('(minuteUsed >= perMinute OR dayUsed >= perDay)'),
-  'a key that is not refused often is suspended': without('minuteRefused >= perMinute'),
+  'the limit per minute is ignored': without('minuteUsed < perMinute'),
+  'the limit per day is ignored': without('dayUsed < perDay'),
+  'a request is refused with remaining quota': without('(minuteUsed >= perMinute OR dayUsed >= perDay)'),
+  'a key with few refusals is suspended': without('minuteRefused >= perMinute'),
   'a request is counted twice': times(':one', 2),
   'a refusal counts twice': times(':refused', 2),
   'a refusal is not counted': times(':refused', 0),

@@ -18,7 +18,7 @@ const MUST_OCCUR = [200, 400, 404, 405, 415];
 
 const documented = new DocumentedApi();
 
-/** Requests that programs stumble over: none returns 500 or more, and each as the OpenAPI document says. */
+/** Hostile requests: none returns 500 or more, and each response matches the OpenAPI document. */
 export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome> {
   const host = await LocalHost.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
