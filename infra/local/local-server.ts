@@ -18,9 +18,8 @@
  * changes and at its interval. Requests that arrive before the server is ready wait. LevelDB's lock refuses a data
  * directory to a second server.
  *
- * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails. So is a resource
- * type that serves requests and is unknown, and a missing property. A failed
- * request returns API Gateway's error, and the server keeps running; a failure of the database stops it.
+ * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails. So is a
+ * resource type that serves requests and is unknown, and a missing property. A failed request returns API Gateway's error, and the server keeps running; a failure of the database stops it.
  *
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
