@@ -17,7 +17,7 @@ const statementsSchema = v.array(
   v.object({ Action: oneOrMore, Effect: v.string(), Resource: oneOrMore, Condition: v.optional(v.unknown()) }),
 );
 
-/** A role's permissions in DynamoDB. @throws LocalServerError for a statement other than Allow with actions and resources */
+/** A role's permissions in DynamoDB. @throws LocalServerError for other statements than Allow on resources */
 export function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
   const policies = stack.resources('AWS::IAM::Policy');
   const ofRole = policies.filter((policy) =>

@@ -19,7 +19,8 @@
  * directory to a second server.
  *
  * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails. So is a
- * resource type that serves requests and is unknown, and a missing property. A failed request returns API Gateway's error, and the server keeps running; a failure of the database stops it.
+ * resource type that serves requests and is unknown, and a missing property. A failed request returns API Gateway's
+ * error, and the server keeps running; a failure of the database stops it.
  *
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.

@@ -51,7 +51,7 @@ async function outcomeOf(child: Child): Promise<Outcome> {
 let lastCommand: Promise<unknown> = Promise.resolve();
 let commands = 0;
 
-/** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of the servers in it. */
+/** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of its servers. */
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
   const { argv, stdout, stderr } = process;
