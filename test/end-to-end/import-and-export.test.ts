@@ -131,21 +131,18 @@ const load: Change = async (update) => {
   return [];
 };
 
-test.each(Object.entries({ plain, keyed, batch, load }))(
-  'every field of an update is stored: %s',
-  async (_, change) => {
-    await load({ quantity: 0 });
-    for (const update of [set, nulls]) {
-      const responses = await change(update);
-      await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
-      const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
-      const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
+test.each(Object.entries({ plain, keyed, batch, load }))('each field of an update is stored: %s', async (_, change) => {
+  await load({ quantity: 0 });
+  for (const update of [set, nulls]) {
+    const responses = await change(update);
+    await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
+    const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
+    const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
 
-      for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
-        expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
-    }
-  },
-);
+    for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
+      expect(JSON.parse(json)).toEqual(JSON.parse(stored(update)));
+  }
+});
 
 describe('an import', () => {
   test('writes nothing if a row is invalid, and names each fault with its line', async () => {
