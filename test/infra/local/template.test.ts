@@ -42,10 +42,9 @@ describe('a template', () => {
     const template = service.with((editable) => (resourceOf(editable, type)[1].Properties[name] = value));
     const read = () => load(template);
 
-      expect(read).toThrow(LocalServerError);
-      expect(read).toThrow(`(${type}), property ${path}: the local server supports only `);
-    },
-  );
+    expect(read).toThrow(LocalServerError);
+    expect(read).toThrow(`(${type}), property ${path}: the local server supports only `);
+  });
 
   test.each<[what: string, change: (template: EditableTemplate) => unknown, message: RegExp]>([
     [
