@@ -126,7 +126,7 @@ export interface SynthesizedStack {
   readonly name: string;
   readonly template: unknown;
   /** @returns the directory of the function's code with this key in the asset bucket */
-  codeDirectory(key: string): string;
+  readonly codeDirectory: (key: string) => string;
 }
 
 /** Reads the service from a cloud assembly. @throws LocalServerError if the assembly does not have it */
