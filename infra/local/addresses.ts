@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { LocalServerError } from './local-server-error.ts';
 
@@ -16,10 +16,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 /** The address of a server: an IP address and its port. */
-export interface ListeningAddress {
-  readonly address: string;
-  readonly port: number;
-}
+export type ListeningAddress = Pick<AddressInfo, 'address' | 'port'>;
 
 function listeningFault(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Choose another with --port, or --port 0 for any.`;
@@ -49,7 +46,6 @@ export function urlHost(host: string): string {
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), 300);
   await closed;
   clearTimeout(timer);

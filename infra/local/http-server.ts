@@ -8,7 +8,6 @@ import { unknownLimitHeaders, corsHeaders, helpLink, securityHeaders } from '../
 import { demoKey } from '../demo-keys.ts';
 import { OUTPUTS_PATH } from '../local-endpoint.ts';
 import { policyHeader } from '../reference/content-security-policy.ts';
-import type { PageFile } from '../reference/page-files.ts';
 import { callerRefusal, isOwnName } from './addresses.ts';
 import { isControlPlanePath } from './control-plane/control-plane.ts';
 import { forwardToEngine, isDynamoDBCall } from './dynamodb/engine.ts';
@@ -40,20 +39,15 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
   // A missing Host is refused in route(), with an Error body.
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, (message, response) => {
     const begunAt = performance.now();
-    const { method = '' } = message;
     const [path = ''] = requestTarget(message).split('?', 1);
-    const shown: Shown = {};
+    const call: Call = { message, response, method: message.method ?? '', path };
     const show = (): void => {
       finished(response, () => {
         const status = response.headersSent ? response.statusCode : undefined;
-        terminal?.request({ ...shown, method, path, status, milliseconds: performance.now() - begunAt });
+        terminal?.request({ ...call, status, milliseconds: performance.now() - begunAt });
       });
     };
-    const begin = (id: string): void => {
-      shown.requestId = id;
-      terminal?.begin(id);
-    };
-    route(service, listensAs, message, response, { shown, begin }).then(
+    route(service, listensAs, call, terminal).then(
       (isShown) => isShown && show(),
       (error: unknown) => {
         const isDisconnected = message.destroyed && !message.complete;
@@ -77,22 +71,27 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
     );
 }
 
-/** The details of a request for the terminal that only the API has. */
-type Shown = { -readonly [Name in 'requestId' | 'keyId' | 'token']?: CompletedRequest[Name] };
+/** A request; only those to the API have an id, and maybe a key and its token. */
+interface Call extends Pick<CompletedRequest, 'method' | 'path'> {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  requestId?: string;
+  keyId?: string | undefined;
+  token?: string | undefined;
+}
 
 /** @returns whether the terminal shows it: calls of tools are hidden */
 async function route(
   service: Promise<Service>,
   listensAs: string,
-  message: IncomingMessage,
-  response: ServerResponse,
-  { shown, begin }: { readonly shown: Shown; readonly begin: (requestId: string) => void },
+  call: Call,
+  terminal: Terminal | undefined,
 ): Promise<boolean> {
   const { restApi, controlPlane, engineEndpoint, outputs } = await service;
-  const [path = ''] = requestTarget(message).split('?', 1);
+  const { message, response, method, path } = call;
   const isDatabase = path === '/' && isDynamoDBCall(message);
   const isControlPlane = isControlPlanePath(path);
-  const areOutputs = path === OUTPUTS_PATH && message.method === 'GET';
+  const areOutputs = path === OUTPUTS_PATH && method === 'GET';
   const { host = message.httpVersion === '1.0' ? 'localhost' : '' } = message.headers;
   if (!isOwnName(host, listensAs)) {
     sendError(response, 'BAD_REQUEST', wrongName(message));
@@ -105,13 +104,13 @@ async function route(
     return false;
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     const request = await readRequest(message, restApi.stage);
-    begin(request.id);
+    call.requestId = request.id;
+    terminal?.begin(request.id);
     const result = await restApi.respond(request);
-    shown.keyId = result.keyId;
-    shown.token = result.token;
+    Object.assign(call, { keyId: result.keyId, token: result.token });
     await send(response, result);
   } else {
-    await respondWithPage(path, restApi.stage, message, response);
+    await respondWithPage(call, `http://${host}/${restApi.stage}`);
   }
   return true;
 }
@@ -132,39 +131,24 @@ function wrongName({ socket }: IncomingMessage): string {
   );
 }
 
-async function respondWithPage(
-  path: string,
-  stage: string,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const baseUrl = `http://${message.headers.host ?? 'localhost'}/${stage}`;
-  const file = await findPageFile(path, baseUrl);
-  if (!file) {
-    sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
-  } else if (message.method === 'GET' || message.method === 'HEAD') {
-    sendPageFile(file, response);
-  } else {
-    response.setHeader('Allow', 'GET, HEAD');
-    sendError(response, 'METHOD_NOT_ALLOWED');
-  }
-}
-
 /**
- * The file of the reference page at a path of the server; undefined if there is none. No part of a request
- * becomes a file path: the paths are a fixed list. The demo key of the Free plan is prefilled.
+ * Sends a file of the reference page. No part of a request becomes a file path: the paths are a fixed list. The demo
+ * key of the Free plan is prefilled.
  *
  * @param baseUrl address of the API for the reader's browser
  */
-async function findPageFile(path: string, baseUrl: string): Promise<PageFile | undefined> {
+async function respondWithPage({ response, method, path }: Call, baseUrl: string): Promise<void> {
   // Loaded with the first request outside the API, for a faster start.
   const { pageFiles } = await import('../reference/page-files.ts');
   const files = pageFiles({ serverUrl: baseUrl, environment: 'local', demoKey: demoKey('free') });
-  return files.get(path === '/' ? 'index.html' : path.slice(1));
-}
-
-/** Sends a file of the page; for HEAD, Node.js omits the body. */
-function sendPageFile(file: PageFile, response: ServerResponse): void {
+  const file = files.get(path === '/' ? 'index.html' : path.slice(1));
+  if (!file) {
+    return sendError(response, 'ROUTE_NOT_FOUND', `There is nothing at this path. The API is at ${baseUrl}.`);
+  }
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    return sendError(response, 'METHOD_NOT_ALLOWED');
+  }
   const body = file.read();
   const headers = {
     'Content-Security-Policy': policyHeader(),
@@ -176,6 +160,7 @@ function sendPageFile(file: PageFile, response: ServerResponse): void {
     'Content-Length': body.length,
     'Cache-Control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
   };
+  // For HEAD, Node.js omits the body.
   response.writeHead(200, headers).end(body);
 }
 

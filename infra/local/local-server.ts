@@ -3,24 +3,21 @@
  *
  * Problem. Developers and newcomers need AWS's behavior without an account, Docker or Java.
  *
- * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources, and follows
- * saves with `--watch`: new bundles are loaded, and another template restarts the server (`start.ts`).
- * `template/` parses the resources that serve requests. `http-server.ts` has one address: below the stage `gateway/`
- * passes a request through router, authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`:
- * dynalite with additions), API Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs
- * deployed bundles. Each function may make only the DynamoDB calls that its role grants. `terminal.ts` shows requests
- * and errors.
+ * Algorithm. `assembly/` synthesizes the template in a separate process, once per state of the sources; with `--watch`
+ * it loads new bundles, and restarts the server for another template (`start.ts`). `template/` parses the resources
+ * that serve requests. `http-server.ts` has one address: below the stage `gateway/` passes a request through router,
+ * authorizer, usage plan and integration; at the root are DynamoDB's API (`dynamodb/`: dynalite with additions), API
+ * Gateway's own (`control-plane/`), the outputs and the reference page. `lambda/` runs deployed bundles, each function
+ * with only the DynamoDB calls that its role grants (`iam.ts`).
  *
- * Concurrency. Functions share one worker thread and run side by side in it, 50 events of each; more of them wait,
- * which does not count toward their timeout. A function that times out and blocks the thread ends it, and all events
- * in it. Under a debugger timeouts are off. The engine has its own thread, with sequential writes. Only one sync of
- * keys runs at a time, after
- * changes and at its interval. Requests that arrive before the server is ready wait. LevelDB's lock refuses a data
- * directory to a second server.
+ * Concurrency. Functions share one worker thread, 50 events of each; more of them wait, which does not count toward
+ * their timeout. A function that times out and blocks the thread ends it, and all events in it. Under a debugger
+ * timeouts are off. The engine has its own thread, with sequential writes. One sync of keys runs at a time. Requests
+ * that arrive before the server is ready wait. LevelDB's lock refuses a data directory to a second server.
  *
- * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails. So is a
- * resource type that serves requests and is unknown, and a missing property. A failed request returns API Gateway's
- * error, and the server keeps running; a failure of the database stops it.
+ * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails; so is a
+ * missing property, or an unknown resource type that serves requests. A failed request returns API Gateway's error, and
+ * the server keeps running; a failure of the database stops it.
  *
  * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
  * `stack`; `functions` only as bundles.
@@ -46,22 +43,16 @@ import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts'
 import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { writeNotice } from './local-server-error.ts';
 import { LogGroups } from './log-groups.ts';
+import type { StartOptions } from './options.ts';
 import { loadSampleUsage, prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface LocalServerOptions {
+export interface LocalServerOptions extends Pick<StartOptions, 'host' | 'port' | 'sampleData' | 'assembly'> {
   /** Directory of data and logs; in memory without one. */
   readonly dataDirectory: string | undefined;
-  /** Address to listen on. */
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly sampleData: boolean;
-  /** Directory of an existing cloud assembly; without one the service is synthesized. */
-  readonly assembly?: string | undefined;
   /** Follows saves of the sources, unless the assembly exists; called when the server has to be started again. */
   readonly watch?: (() => void) | undefined;
   /** Shows requests and errors; without one they are only logged. */
@@ -136,18 +127,17 @@ async function start(
   await prepareData(stack, documents, records, options);
   const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
-  const { fetch } = createControlPlane(records, () => schedule.runSoon());
+  const { fetch } = createControlPlane(records, schedule.runSoon);
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
-  const served = { restApi, controlPlane, engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
-  service.resolve(served);
+  const shared = { engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
+  service.resolve({ restApi, controlPlane, ...shared });
   if (options.sampleData) loadUsageLater(stack, documents, closings);
   return {
     baseUrl: `${origin}/${restApi.stage}`,
     keys: demoKeys,
     logDirectory,
     records,
-    engineEndpoint: engine.endpoint,
-    outputs: served.outputs,
+    ...shared,
     close: async () => {
       // Responses in progress need all the rest.
       await closeServer(server);

@@ -10,7 +10,6 @@ export class LogGroups {
   readonly #directory: string;
   readonly #streams = new Map<string, WriteStream>();
   #isClosed = false;
-  #hasFailed = false;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -32,8 +31,7 @@ export class LogGroups {
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(file, `${file}.1`);
     const stream = createWriteStream(file, { flags: 'a' }).on('error', ({ message }) => {
       // A full disk must not stop the service.
-      if (!this.#hasFailed) writeNotice(`Logging has stopped: ${message}`);
-      this.#hasFailed = true;
+      if (!this.#isClosed) writeNotice(`Logging has stopped: ${message}`);
       this.#isClosed = true;
     });
     this.#streams.set(group, stream);

@@ -6,11 +6,7 @@ import type { ServedStack } from './template/stack.ts';
 /** The sync reads everything, and ignores the content of its batch. */
 const BATCH = JSON.stringify({ Records: [] });
 
-export interface SyncSchedule {
-  /** Runs one sync for all calls before it starts. */
-  runSoon(): void;
-  close(): void;
-}
+export type SyncSchedule = ReturnType<typeof scheduleSync>;
 
 /**
  * Runs a sync at an interval and after changes, one at a time.
@@ -22,16 +18,17 @@ export function scheduleSync(
   sync: () => Promise<unknown>,
   { intervalMs, waitMs }: { readonly intervalMs: number; readonly waitMs: number },
   log: (line: string) => void,
-): SyncSchedule {
+) {
   let next: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const run = (): void => {
     next = undefined;
     last = last.then(sync).catch((error: unknown) => log(`The sync of keys failed: ${String(error)}\n`));
   };
+  /** Runs one sync for all calls before it starts. */
   const runSoon = (): void => void (next ??= setTimeout(run, waitMs));
   const interval = setInterval(runSoon, intervalMs);
-  return { runSoon, close: () => [interval, next].forEach((timer) => clearTimeout(timer)) };
+  return { runSoon, close: (): void => [interval, next].forEach((timer) => clearTimeout(timer)) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import type { UsagePlan as ApiUsagePlan } from '@aws-sdk/client-api-gateway';
 import { DeleteCommand, type DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { TableSettings } from '../dynamodb/tables.ts';
@@ -28,17 +28,8 @@ export interface ApiStage {
   readonly stage: string;
 }
 
-/** A usage plan of the template. */
-export interface UsagePlan {
-  readonly id: string;
-  readonly name: string;
-  readonly apiStages: readonly ApiStage[];
-  /** A token bucket per key: requests per second, and bucket size. */
-  readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number } | undefined;
-  /** Max requests of a key per UTC day. */
-  readonly quota?: { readonly limit: number } | undefined;
-  readonly tags: Readonly<Record<string, string>>;
-}
+/** A usage plan of the template, as the API returns it: max requests of a key per UTC day, and a token bucket per key. */
+export type UsagePlan = ApiUsagePlan & { readonly id: string; readonly tags: Readonly<Record<string, string>> };
 
 /** The local server's own table for API Gateway's state, next to the tables of the template. */
 export const gatewayTable: TableSettings = {
@@ -59,8 +50,6 @@ const itemSchema = v.variant('kind', [
   v.object({ kind: v.literal('demoKey'), id: text }),
 ]);
 type Kind = v.InferOutput<typeof itemSchema>['kind'];
-
-const itemOf = (kind: Kind, id: string, content: unknown = {}) => ({ kind, id, content: JSON.stringify(content) });
 
 /**
  * API Gateway's state of an account: API keys and usage plans. It is read from memory. Each change of a key is first
@@ -91,11 +80,6 @@ export class GatewayRecords {
     }
   }
 
-  /** A new id of a key. */
-  newId(): string {
-    return randomBytes(5).toString('hex');
-  }
-
   apiKey(id: string): ApiKey | undefined {
     return this.#keys.get(id);
   }
@@ -116,7 +100,7 @@ export class GatewayRecords {
 
   /** Deletes a key, stored or not. */
   async removeApiKey(id: string): Promise<void> {
-    await this.#delete('apiKey', id);
+    await this.#client?.send(new DeleteCommand({ TableName, Key: { kind: 'apiKey' satisfies Kind, id } }));
     this.deleteApiKey(id);
   }
 
@@ -125,12 +109,11 @@ export class GatewayRecords {
     this.issuedDemoKeys.add(planId);
   }
 
-  /** Like {@link saveApiKey}, in memory only. */
+  /** Changes a key in memory only, and likewise deletes one. */
   putApiKey(key: ApiKey): void {
     this.#keys.set(key.id, key);
   }
 
-  /** Like {@link removeApiKey}, in memory only. */
   deleteApiKey(id: string): void {
     this.#keys.delete(id);
   }
@@ -160,15 +143,13 @@ export class GatewayRecords {
 
   /** The plan that meters a key's requests to a stage. */
   planOnStage(keyId: string, { apiId, stage }: ApiStage): UsagePlan | undefined {
-    const isForStage = (each: ApiStage): boolean => each.apiId === apiId && each.stage === stage;
-    return this.plansOfKey(keyId).find(({ apiStages }) => apiStages.some(isForStage));
+    const stages = (plan: UsagePlan) => plan.apiStages ?? [];
+    return this.plansOfKey(keyId).find((plan) =>
+      stages(plan).some((each) => each.apiId === apiId && each.stage === stage),
+    );
   }
 
-  async #put(kind: Kind, id: string, content?: unknown): Promise<void> {
-    await this.#client?.send(new PutCommand({ TableName, Item: itemOf(kind, id, content) }));
-  }
-
-  async #delete(kind: Kind, id: string): Promise<void> {
-    await this.#client?.send(new DeleteCommand({ TableName, Key: { kind, id } }));
+  async #put(kind: Kind, id: string, content: unknown = {}): Promise<void> {
+    await this.#client?.send(new PutCommand({ TableName, Item: { kind, id, content: JSON.stringify(content) } }));
   }
 }

@@ -10,7 +10,11 @@ const MAX_PAGE = 500;
 
 export const badRequest = (message: string) => new HTTPException(400, { message });
 const conflict = (message: string) => new HTTPException(409, { message });
-const notFound = (message: string) => new HTTPException(404, { message });
+
+function found<Value>(value: Value | undefined, message: string): Value {
+  if (value === undefined) throw new HTTPException(404, { message });
+  return value;
+}
 
 const text = v.string();
 const newKeySchema = v.strictObject({
@@ -37,7 +41,7 @@ export function addKeyRoutes(app: Hono, records: GatewayRecords): void {
   app.post('/apikeys', async (call) => {
     const { value = randomBytes(20).toString('hex'), ...settings } = await bodyOf(newKeySchema, call);
     if (records.apiKeyWithValue(value)) throw conflict('API Key already exists');
-    const apiKey: ApiKey = { id: records.newId(), value, ...settings, createdAt: Date.now() };
+    const apiKey: ApiKey = { id: randomBytes(5).toString('hex'), value, ...settings, createdAt: Date.now() };
     await records.saveApiKey(apiKey);
     return call.json(apiKeyBody(apiKey, true), 201);
   });
@@ -144,34 +148,25 @@ function pageOf<Item extends { readonly id: string }, Body>(
   return { item: page.map(toBody), position: rest.length > limit ? page.at(-1)?.id : undefined };
 }
 
-function findApiKey(records: GatewayRecords, id: string): ApiKey {
-  const apiKey = records.apiKey(id);
-  if (!apiKey) throw notFound('Invalid API Key identifier specified');
-  return apiKey;
-}
+const findApiKey = (records: GatewayRecords, id: string): ApiKey =>
+  found(records.apiKey(id), 'Invalid API Key identifier specified');
 
 /** The key of an ARN: `arn:aws:apigateway:us-east-1::/apikeys/ID`. */
 function findTaggedKey(records: GatewayRecords, arn: string): ApiKey {
   const prefix = `arn:${account.partition}:apigateway:${account.region}::/apikeys/`;
-  const apiKey = arn.startsWith(prefix) ? records.apiKey(arn.slice(prefix.length)) : undefined;
-  if (!apiKey) throw notFound(`Invalid Resource identifier specified: ${arn}`);
-  return apiKey;
+  const id = arn.startsWith(prefix) ? arn.slice(prefix.length) : '';
+  return found(records.apiKey(id), `Invalid Resource identifier specified: ${arn}`);
 }
 
-function findPlan(records: GatewayRecords, id: string): UsagePlan {
-  const found = records.plans.get(id);
-  if (!found) throw notFound('Invalid Usage Plan ID specified');
-  return found;
-}
+const findPlan = (records: GatewayRecords, id: string): UsagePlan =>
+  found(records.plans.get(id), 'Invalid Usage Plan ID specified');
 
 function findPlanKey(records: GatewayRecords, planId: string, keyId: string): ApiKey {
-  const { id } = findPlan(records, planId);
-  const apiKey = records.apiKey(keyId);
-  if (apiKey?.planId !== id) throw notFound('Invalid Usage Plan Key identifier specified');
-  return apiKey;
+  const key = records.keysOnPlan(findPlan(records, planId).id).find(({ id }) => id === keyId);
+  return found(key, 'Invalid Usage Plan Key identifier specified');
 }
 
-const unlessEmpty = (tagsOfIt: object) => Object.keys(tagsOfIt).length > 0 && { tags: tagsOfIt };
+const unlessEmpty = (tags: object) => Object.keys(tags).length > 0 && { tags };
 
 /** A key as the API returns it. */
 function apiKeyBody(apiKey: ApiKey, includeValue: boolean): object {
@@ -184,12 +179,7 @@ function apiKeyBody(apiKey: ApiKey, includeValue: boolean): object {
   };
 }
 
-/** A plan as the API returns it. */
-const usagePlanBody = ({ quota, tags: own, ...rest }: UsagePlan): object => ({
-  ...rest,
-  ...(quota && { quota: { limit: quota.limit, offset: 0, period: 'DAY' } }),
-  ...unlessEmpty(own),
-});
+const usagePlanBody = ({ tags, ...rest }: UsagePlan): object => ({ ...rest, ...unlessEmpty(tags) });
 
 /** A key on a plan as the API returns it, always with its value. */
 const planKeyBody = ({ id, value, name }: ApiKey): object => ({ id, type: 'API_KEY', value, name });

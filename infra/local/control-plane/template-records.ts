@@ -26,7 +26,7 @@ export function applyTemplate(records: GatewayRecords, stack: ServedStack): void
       name: plan.text('UsagePlanName'),
       apiStages: plan.read('ApiStages', stagesSchema).map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage })),
       throttle: throttle && { rateLimit: throttle.RateLimit, burstLimit: throttle.BurstLimit },
-      quota: quota && { limit: quota.Limit },
+      quota: quota && { limit: quota.Limit, offset: 0, period: 'DAY' },
       tags: plan.read('Tags', tagsSchema),
     });
   }

@@ -7,35 +7,23 @@ import type { Match } from './router.ts';
 /** Header fields in the order and case as sent. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** A raw request to the gateway. */
-export interface GatewayRequest {
-  readonly id: string;
-  /** Unix milliseconds. */
-  readonly receivedAt: number;
-  readonly method: string;
-  /** Path below the stage, as sent: `/inventory/1`. */
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-  readonly headers: HeaderFields;
-  readonly body: Buffer;
-  /** Whether the body exceeded the gateway's limit, and was discarded. */
-  readonly bodyTooLarge: boolean;
-  readonly sourceIp: string;
-  readonly protocol: string;
-}
-
 /** Max body of API Gateway. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** A request without the stage in its path. */
-export async function readRequest(message: IncomingMessage, stage: string): Promise<GatewayRequest> {
+/** A raw request to the gateway. */
+export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
+
+/** Reads a request to a stage. */
+export async function readRequest(message: IncomingMessage, stage: string) {
+  const id: string = randomUUID();
+  // Unix milliseconds.
   const receivedAt = Date.now();
   const [path = '', ...query] = requestTarget(message).split('?');
   return {
-    id: randomUUID(),
+    id,
     receivedAt,
     method: message.method ?? 'GET',
+    /** Below the stage, as sent: `/inventory/1`. */
     path: path.slice(stage.length + 1) || '/',
     query: query.join('?'),
     headers: headerFields(message.rawHeaders),
@@ -51,7 +39,7 @@ export function requestTarget({ url = '/' }: IncomingMessage): string {
 }
 
 /** A body that is too long is read to its end and discarded. */
-async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 'body' | 'bodyTooLarge'>> {
+async function readBody(message: IncomingMessage) {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {
@@ -62,13 +50,8 @@ async function readBody(message: IncomingMessage): Promise<Pick<GatewayRequest, 
   return { body: Buffer.concat(chunks), bodyTooLarge: length > MAX_BODY_BYTES };
 }
 
-function headerFields(rawHeaders: readonly string[]): HeaderFields {
-  const fields: [string, string][] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    fields.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']);
-  }
-  return fields;
-}
+const headerFields = (rawHeaders: readonly string[]): HeaderFields =>
+  rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
 
 /** The used parts of `$context`, and of `requestContext` of the event, before routing. */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {

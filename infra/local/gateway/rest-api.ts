@@ -45,12 +45,7 @@ interface Method {
 
 type Functions = ReadonlyMap<string, LambdaFunction>;
 
-/**
- * Finds the function of an integration or an authorizer, which throws a GatewayError if API Gateway may not invoke it.
- *
- * @param source the part of the source ARN after the API's id
- */
-type FunctionOf = (uri: string, source: string, errorType: GatewayErrorType) => () => LambdaFunction;
+type FunctionOf = ReturnType<typeof functionsFor>;
 
 const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
@@ -139,13 +134,16 @@ function pathOf(id: string, stack: ServedStack): string {
   return `${pathOf(resource.text('ParentId'), stack)}/${resource.text('PathPart')}`;
 }
 
-/** Finds functions by the URI of an integration or an authorizer, with the API's permission to invoke them. */
-function functionsFor(apiId: string, stack: ServedStack, functions: Functions): FunctionOf {
+/**
+ * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not invoke
+ * it: `source` is the part of the source ARN after the API's id.
+ */
+function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack
     .resources('AWS::Lambda::Permission')
     .filter((each) => each.text('Principal') === 'apigateway.amazonaws.com')
     .map((each) => [each.text('FunctionName'), each.read('SourceArn', v.optional(v.string(), '*'))] as const);
-  return (uri, source, errorType) => {
+  return (uri: string, source: string, errorType: GatewayErrorType): (() => LambdaFunction) => {
     const [, alias = ''] = /\/functions\/([^/]+)\//.exec(uri) ?? [];
     const lambda = functions.get(alias);
     if (!lambda) throw new LocalServerError(`The local server has no function for ${uri}`);

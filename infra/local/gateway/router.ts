@@ -17,13 +17,11 @@ export interface Match<Target> {
 }
 
 /**
- * Finds the method for a request. Undefined if no resource has it. If the most specific resource lacks it, API Gateway
- * also tries those that end in `{name+}`: measured on AWS, as the slashes are (docs/operating/deploying.md).
+ * A router with API Gateway's precedence: a literal path part before `{name}` before `{name+}`. If the most specific
+ * resource lacks a method, API Gateway also tries those that end in `{name+}`: measured on AWS, as the slashes are
+ * (docs/operating/deploying.md).
  */
-export type Router<Target> = (method: string, path: string) => Match<Target> | undefined;
-
-/** A router with API Gateway's precedence: a literal path part before `{name}` before `{name+}`. */
-export function createRouter<Target>(routes: readonly Route<Target>[]): Router<Target> {
+export function createRouter<Target>(routes: readonly Route<Target>[]) {
   const resources = new TrieRouter<readonly [path: string, methods: ReadonlyMap<string, Target>]>();
   const byPath = Map.groupBy(routes, ({ path }) => path);
   // The router returns matches in the order in which they were added.
@@ -31,7 +29,7 @@ export function createRouter<Target>(routes: readonly Route<Target>[]): Router<T
     const methods = new Map(byPath.get(path)?.map(({ method, target }) => [method, target]));
     resources.add('ALL', path.replaceAll(/\{([^{}+]+)(\+?)\}/g, asParameter), [path, methods]);
   }
-  return (method, path) => {
+  return (method: string, path: string): Match<Target> | undefined => {
     const [matches] = resources.match('ALL', path.replace(/^\/+/, '/'));
     for (const [index, [[resourcePath, methods], parameters]] of matches.entries()) {
       const isGreedy = resourcePath.endsWith('+}');

@@ -1,8 +1,7 @@
+import type { ThrottleSettings } from '@aws-sdk/client-api-gateway';
 import { isoDay } from '../../../shared/keys/verdict.ts';
-import type { ApiStage, GatewayRecords, UsagePlan } from '../control-plane/gateway-records.ts';
+import type { ApiStage, GatewayRecords } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
-
-type Throttle = NonNullable<UsagePlan['throttle']>;
 
 /** The remaining tokens of a key on a plan, and its requests of a day. */
 interface Bucket {
@@ -13,21 +12,16 @@ interface Bucket {
   refilledAt: number;
 }
 
-/**
- * Meters one request.
- *
- * @param usageIdentifierKey the value of a key
- * @param now Unix milliseconds
- * @returns the id of the key
- * @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
- */
-export type Meter = (usageIdentifierKey: string | undefined, now: number) => string;
+export type Meter = ReturnType<typeof usageMeter>;
 
-/** Meters the requests to one stage by the usage plans: finds the key, and checks throttle and quota. */
-export function usageMeter(records: GatewayRecords, stage: ApiStage): Meter {
+/**
+ * Meters the requests to one stage by the usage plans: finds the key, checks throttle and quota, and returns its id. Throws
+ * a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
+ */
+export function usageMeter(records: GatewayRecords, stage: ApiStage) {
   /** By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota. */
   const buckets = new Map<string, Bucket>();
-  return (usageIdentifierKey, now) => {
+  return (usageIdentifierKey: string | undefined, now: number): string => {
     const key = usageIdentifierKey === undefined ? undefined : records.apiKeyWithValue(usageIdentifierKey);
     const plan = key?.enabled ? records.planOnStage(key.id, stage) : undefined;
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
@@ -38,7 +32,8 @@ export function usageMeter(records: GatewayRecords, stage: ApiStage): Meter {
     const bucket = buckets.get(name) ?? fresh;
     buckets.set(name, bucket);
     if (bucket.day !== day) Object.assign(bucket, { day, requests: 0 });
-    if (plan.quota && bucket.requests >= plan.quota.limit) throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
+    const { limit = Infinity } = plan.quota ?? {};
+    if (bucket.requests >= limit) throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
     if (plan.throttle && !takeToken(bucket, plan.throttle, now))
       throw new GatewayError('THROTTLED', 'Too Many Requests');
     bucket.requests += 1;
@@ -46,7 +41,7 @@ export function usageMeter(records: GatewayRecords, stage: ApiStage): Meter {
   };
 }
 
-function takeToken(bucket: Bucket, { rateLimit, burstLimit }: Throttle, now: number): boolean {
+function takeToken(bucket: Bucket, { rateLimit = 0, burstLimit = 0 }: ThrottleSettings, now: number): boolean {
   // Requests are metered after the authorizer, so not in their order of arrival.
   const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
   bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);

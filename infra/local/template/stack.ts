@@ -168,8 +168,8 @@ function call(name: string, argument: unknown, names: Names): unknown {
 }
 
 /** Replaces each `${Name}`; undefined if one of them is unknown. */
-function substitute(value: string, names: Names): string | undefined {
-  const values = Array.from(value.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
+function substitute(template: string, names: Names): string | undefined {
+  const values = Array.from(template.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
   if (values.includes(undefined)) return undefined;
-  return value.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
+  return template.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
 }

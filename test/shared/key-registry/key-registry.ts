@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { InitializeHandlerOutput } from '@smithy/types';
@@ -78,7 +79,7 @@ export class KeyRegistry extends InProcessTarget {
 
   /** Makes an API key as in the console, or puts it anew, on a usage plan where one is given. @returns its id */
   putKey(differences: Partial<ApiKey> = {}, planId?: string): string {
-    const key = anApiKey({ id: this.records.newId(), name: 'acme', planId, ...differences });
+    const key = anApiKey({ id: randomBytes(5).toString('hex'), name: 'acme', planId, ...differences });
     this.records.putApiKey(key);
     return key.id;
   }
@@ -109,7 +110,7 @@ export class KeyRegistry extends InProcessTarget {
   /** A key that the admin command has made, on the Free plan, used and suspended for a time. @returns its record */
   async issuedKey(differences: Partial<KeyRecord> = {}, apiKey: Partial<ApiKey> = {}): Promise<KeyRecord> {
     const { createdAt } = anApiKey();
-    const keyId = this.records.newId();
+    const keyId = randomBytes(5).toString('hex');
     const key = aKey({ keyId, revision: 1, createdAt, ...usedCounters, ...differences });
     this.putKey({ id: keyId, value: key.recordId, ...apiKey }, key.plan);
     return this.put(key);
