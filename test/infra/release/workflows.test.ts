@@ -40,16 +40,13 @@ test('Dependabot updates each base image, and ignores incompatible versions of t
   );
 });
 
-test.each(scripts)(
-  'The script of $at gets values from its environment, and runs existing npm scripts',
-  ({ script }) => {
-    const { scripts: known } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const used = [...script.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
+test.each(scripts)('The script of $at reads values from env, and runs existing npm scripts', ({ script }) => {
+  const { scripts: known } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const used = [...script.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
 
-    expect(script).not.toContain('${{');
-    expect(Object.keys(known)).toEqual(expect.arrayContaining(used));
-  },
-);
+  expect(script).not.toContain('${{');
+  expect(Object.keys(known)).toEqual(expect.arrayContaining(used));
+});
 
 test('Packages run install scripts only if package.json allows it', () => {
   const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -74,18 +74,15 @@ const exchanges: readonly [string, (client: DynamoDBDocumentClient) => Promise<o
   ],
 ];
 
-test.each(exchanges)(
-  'The minimal DynamoDB client converts the values of a %s as the SDK does',
-  async (_, send, output) => {
-    server.responses = [json(200, output), json(200, output)];
-    const ours = await send(clientOfFunctions({}));
-    const theirs = await send(testClient());
-    const [call, whole] = server.calls.map(({ headers, body }) => [headers['x-amz-target'], JSON.parse(body)]);
+test.each(exchanges)('The minimal DynamoDB client converts values of a %s as the SDK does', async (_, send, output) => {
+  server.responses = [json(200, output), json(200, output)];
+  const ours = await send(clientOfFunctions({}));
+  const theirs = await send(testClient());
+  const [call, whole] = server.calls.map(({ headers, body }) => [headers['x-amz-target'], JSON.parse(body)]);
 
-    expect(theirs).toEqual({ $metadata: expect.anything(), ...ours });
-    expect(call).toEqual(whole);
-  },
-);
+  expect(theirs).toEqual({ $metadata: expect.anything(), ...ours });
+  expect(call).toEqual(whole);
+});
 
 describeOnEachEngine('The minimal DynamoDB client', (newPatientClient) => {
   const Key = { storeId: 'main', petId: 9_223_372_036_854_775_807n };

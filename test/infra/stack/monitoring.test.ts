@@ -140,21 +140,18 @@ describe('docs/runbooks.md', () => {
     expect(titles).toEqual([...alarmIds, 'Stuck stack']);
   });
 
-  test.each(alarmDefinitions)(
-    'has %s in its index, and in its section the first step that the alarm declares',
-    (id, alarm) => {
-      const { title, severity, when, firstStep, rollsBack = false } = alarm;
-      const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
-      const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
-      const rows = index
-        .split('\n')
-        .filter((line) => line.includes(`(#${id})`))
-        .map((line) => line.split('|').map((cell) => cell.trim()));
+  test.each(alarmDefinitions)('has %s in its index, and its declared first step in its section', (id, alarm) => {
+    const { title, severity, when, firstStep, rollsBack = false } = alarm;
+    const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
+    const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
+    const rows = index
+      .split('\n')
+      .filter((line) => line.includes(`(#${id})`))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
 
-      expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
-      for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
-    },
-  );
+    expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
+    for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
+  });
 
   test('names only saved queries and dashboard graphs that exist', () => {
     const text = page.replaceAll(/\s+/g, ' ');
