@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { getMimeType } from 'hono/utils/mime';
 import * as v from 'valibot';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { type Environment, openApiDocument } from './document.ts';
@@ -95,18 +96,9 @@ function findAssets(): NonNullable<typeof assets> {
   };
 }
 
-const contentTypes: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-};
-
 /** @throws Error for a kind of file that the page does not have */
 function fileAt(path: string, immutable: boolean, read: () => Buffer): [string, PageFile] {
-  const contentType = contentTypes[extname(path)];
+  const contentType = getMimeType(path);
   if (contentType === undefined) throw new Error(`The page has no content type for ${path}`);
   return [path, { contentType, immutable, read }];
 }

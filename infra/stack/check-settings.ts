@@ -32,31 +32,22 @@ export function checkSettings(settings: StageSettings): void {
   const perSecond = Math.ceil(maxEnterpriseLimits.perMinute / 60);
   const perAddress = maxPerCustomer(maxEnterpriseLimits);
   const recipients = typeof alarmTargets === 'object' ? [alarmTargets, alarmTargets.tickets ?? alarmTargets] : [];
-  const refusals: readonly (readonly [isWrong: boolean, what: string])[] = [
-    [
+  const refusals: Record<string, boolean> = {
+    [`maxEnterpriseLimits.perMinute must be at most ${MAX_PER_MINUTE}, the maximum of a key`]:
       maxEnterpriseLimits.perMinute > MAX_PER_MINUTE,
-      `maxEnterpriseLimits.perMinute must be at most ${MAX_PER_MINUTE}, the maximum of a key`,
-    ],
-    [
+    [`throttle.requestsPerSecond must be at least ${perSecond}, the limit of an Enterprise customer`]:
       throttle.requestsPerSecond < perSecond,
-      `throttle.requestsPerSecond must be at least ${perSecond}, the limit of an Enterprise customer`,
-    ],
-    [
+    [`firewall.requestsPerAddress must be at least ${perAddress}, the limit of one customer`]:
       (firewall?.requestsPerAddress ?? perAddress) < perAddress,
-      `firewall.requestsPerAddress must be at least ${perAddress}, the limit of one customer`,
-    ],
-    ...(firewall?.blockedAddresses ?? []).map(
-      (range) => [!isRange(range), `firewall.blockedAddresses has ${range}, which is no CIDR range`] as const,
-    ),
-    [
+    "alarmTargets has no recipient: add an e-mail address or a topic, or set 'nobody'":
       alarms && recipients.some(({ emails, topicArns }) => emails.length + topicArns.length === 0),
-      "alarmTargets has no recipient: add an e-mail address or a topic, or set 'nobody'",
-    ],
-    [alarms && !gatewayLogs, 'alarms: true requires gatewayLogs: true, or gateway-refusals can never fire'],
-    [rollout === 'canary' && !alarms, "rollout: 'canary' needs alarms: true, or no alarm can roll a release back"],
-    ...Object.entries(petDeprecation).map(
-      ([name, time]) => [Number.isNaN(Date.parse(time)), `petDeprecation.${name} must be a time in ISO 8601`] as const,
-    ),
-  ];
-  for (const [isWrong, what] of refusals) if (isWrong) throw new Error(`The stage ${settings.name}: ${what}`);
+    'alarms: true requires gatewayLogs: true, or gateway-refusals can never fire': alarms && !gatewayLogs,
+    "rollout: 'canary' needs alarms: true, or no alarm can roll a release back": rollout === 'canary' && !alarms,
+  };
+  for (const range of firewall?.blockedAddresses ?? [])
+    refusals[`firewall.blockedAddresses has ${range}, which is no CIDR range`] = !isRange(range);
+  for (const [name, time] of Object.entries(petDeprecation))
+    refusals[`petDeprecation.${name} must be a time in ISO 8601`] = Number.isNaN(Date.parse(time));
+  for (const [what, isWrong] of Object.entries(refusals))
+    if (isWrong) throw new Error(`The stage ${settings.name}: ${what}`);
 }

@@ -152,19 +152,17 @@ export class InventoryApi extends Construct {
       ...securityHeaders,
       ...unknownLimitHeaders,
     };
-    const parametersOf = <Value>(valueOf: (value: string) => Value): Record<string, Value> =>
-      Object.fromEntries(
-        Object.entries(headers).map(([header, value]) => [`method.response.header.${header}`, valueOf(value)]),
-      );
-    const literals = parametersOf((value) => `'${value}'`);
+    const values = Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, `'${value}'`]);
     const response = new apigateway.MockIntegration({
       requestTemplates: { 'application/json': JSON.stringify({ statusCode: 204 }) },
-      integrationResponses: [{ statusCode: '204', responseParameters: literals }],
+      integrationResponses: [{ statusCode: '204', responseParameters: Object.fromEntries(values) }],
     });
     this.restApi.root.resourceForPath(path).addMethod('OPTIONS', response, {
       authorizationType: apigateway.AuthorizationType.NONE,
       apiKeyRequired: false,
-      methodResponses: [{ statusCode: '204', responseParameters: parametersOf(() => true) }],
+      methodResponses: [
+        { statusCode: '204', responseParameters: Object.fromEntries(values.map(([name]) => [name, true])) },
+      ],
     });
   }
 }

@@ -9,6 +9,7 @@ import { Firewall } from './firewall.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
+import { pascalCase } from './pascal-case.ts';
 import { ReferencePage } from './reference-page.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { StockEvents } from './stock-events.ts';
@@ -71,18 +72,17 @@ export class InventoryStack extends Stack {
     if (page && settings.pageFiles) {
       const upload = page.upload(baseUrl);
       // Before any traffic shifts: a failed upload ends the deployment there, and rolls back no version in use.
-      for (const { alias } of functions.all) alias.node.defaultChild?.node.addDependency(upload);
+      for (const { live } of functions.all) live.node.defaultChild?.node.addDependency(upload);
     }
     new CfnOutput(this, 'BaseUrl', { value: baseUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl });
     if (page && pageOrigin !== undefined) new CfnOutput(this, 'ReferencePageUrl', { value: pageOrigin });
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
-    for (const table of tableNames) {
-      new CfnOutput(this, `${table.charAt(0).toUpperCase()}${table.slice(1)}TableName`, {
+    for (const table of tableNames)
+      new CfnOutput(this, `${pascalCase(table)}TableName`, {
         value: tables.nameOf(table),
       });
-    }
   }
 }
 

@@ -4,6 +4,7 @@ import { Construct } from 'constructs';
 import { operations } from '../../shared/contract/operations.ts';
 import type { OperationId } from '../../shared/contract/routes.ts';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
+import { pascalCase } from './pascal-case.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 import { internalIdentifier } from './usage-plans.ts';
@@ -89,7 +90,7 @@ export class OperationFunctions extends Construct {
     const { tables, lists, batchConcurrency } = props;
     const streams = timeoutSeconds === 'streaming';
     const reservedConcurrency = name === 'updateInventories' ? batchConcurrency : undefined;
-    const grantee = new ServiceFunction(this, name.charAt(0).toUpperCase() + name.slice(1), {
+    const grantee = new ServiceFunction(this, pascalCase(name), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description: described[name].purpose,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),

@@ -36,7 +36,7 @@ export class CanaryRollout extends Construct {
     const application = new LambdaApplication(this, 'Application');
     const rolledBackBy = [...alarms, this.#fewErrors(metrics)];
     const role = this.#role(functions);
-    for (const { node, alias } of functions) {
+    for (const { node, live: alias } of functions) {
       const group = new LambdaDeploymentGroup(this, node.id, {
         application,
         alias,
@@ -113,7 +113,7 @@ export class VersionCheck extends Construct {
     const invoker = provider.node.findChild('Handler');
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
     // No version receives traffic before all have passed.
-    for (const { alias } of functions) alias.node.defaultChild?.node.addDependency(this);
+    for (const { live } of functions) live.node.defaultChild?.node.addDependency(this);
   }
 }
 

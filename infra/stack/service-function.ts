@@ -32,10 +32,8 @@ export interface ServiceFunctionProps {
  * there. It is invoked only by its alias.
  */
 export class ServiceFunction extends lambda.Function {
-  /** The alias for all callers. */
-  readonly live: lambda.IFunction;
-  /** The same alias, for CodeDeploy, which moves it to another version. */
-  readonly alias: lambda.Alias;
+  /** The alias for all callers. CodeDeploy moves it to another version. */
+  readonly live: lambda.Alias & lambda.IFunction;
   readonly logs: LogGroup;
 
   constructor(scope: Construct, id: string, serviceProps: ServiceFunctionProps) {
@@ -71,9 +69,8 @@ export class ServiceFunction extends lambda.Function {
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
     this.logs = logs;
-    this.alias = this.addAlias(LIVE);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
-    this.live = this.alias as lambda.IFunction;
+    this.live = this.addAlias(LIVE) as lambda.Alias & lambda.IFunction;
   }
 }
 

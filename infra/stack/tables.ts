@@ -2,6 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
+import { pascalCase } from './pascal-case.ts';
 
 interface Schema {
   readonly partitionKey: dynamodb.Attribute;
@@ -42,7 +43,7 @@ export class Tables extends Construct {
     const { retainData, stockEvents } = settings;
     const made = tableNames.map((name) => [
       name,
-      new dynamodb.Table(this, name.charAt(0).toUpperCase() + name.slice(1), {
+      new dynamodb.Table(this, pascalCase(name), {
         ...schemas[name],
         billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
         encryption: dynamodb.TableEncryption.AWS_MANAGED,

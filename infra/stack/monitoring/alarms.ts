@@ -5,6 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { AlarmRecipients, StageSettings } from '../../stages.ts';
+import { pascalCase } from '../pascal-case.ts';
 import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
@@ -84,8 +85,4 @@ function comparison(breaches: AlarmDefinition['breaches']) {
   return 'above' in breaches
     ? { threshold: breaches.above, comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD }
     : { threshold: breaches.atLeast, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD };
-}
-
-function pascalCase(id: string): string {
-  return id.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 }

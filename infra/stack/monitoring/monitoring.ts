@@ -24,30 +24,24 @@ const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
 const { method, path } = operations.updateInventories;
 
 /** A filter on the fields of the access log (see inventory-api.ts). */
-const refusedAfterAll = FilterPattern.all(
-  FilterPattern.stringValue('$.outcome', '=', ADMITTED),
-  FilterPattern.any(...REFUSALS.map((type) => FilterPattern.stringValue('$.gatewayError', '=', type))),
-  FilterPattern.any(
-    FilterPattern.stringValue('$.method', '!=', method),
-    FilterPattern.stringValue('$.resource', '!=', path),
-  ),
+const refusedAfterAll = FilterPattern.literal(
+  `{ ($.outcome = "${ADMITTED}") && (${anyOf('gatewayError', REFUSALS)}) && (($.method != "${method}") || ($.resource != "${path}")) }`,
 );
 
 /** Lambda's log line about a failed invocation, one for each (Telemetry API, `platform.report`). */
-const failedCall = FilterPattern.all(
-  FilterPattern.stringValue('$.type', '=', 'platform.report'),
-  FilterPattern.stringValue('$.record.status', '!=', 'success'),
+const failedCall = FilterPattern.literal('{ ($.type = "platform.report") && ($.record.status != "success") }');
+
+/** Causes of a request that DynamoDB throttled, as named in shared/dynamodb.ts. */
+const THROTTLED = ['*Exceeded*', 'Throttling*', 'Transaction*'];
+const throttledRequest = FilterPattern.literal(`{ ($.complete NOT EXISTS) && (${anyOf('cause', THROTTLED)}) }`);
+const excusedList = FilterPattern.literal(
+  `{ ($.complete IS FALSE) && (${anyOf('cause', [...THROTTLED, SLOW_CLIENT])}) }`,
 );
 
-/** The fields of a line about a request that DynamoDB throttled: causes are named as in shared/dynamodb.ts. */
-const throttled = ['*Exceeded*', 'Throttling*', 'Transaction*'].map((name) =>
-  FilterPattern.stringValue('$.cause', '=', name),
-);
-const throttledRequest = FilterPattern.all(FilterPattern.notExists('$.complete'), FilterPattern.any(...throttled));
-const excusedList = FilterPattern.all(
-  FilterPattern.booleanValue('$.complete', false),
-  FilterPattern.any(...throttled, FilterPattern.stringValue('$.cause', '=', SLOW_CLIENT)),
-);
+/** The condition that a field has one of the values. */
+function anyOf(field: string, values: readonly string[]): string {
+  return values.map((value) => `($.${field} = "${value}")`).join(' || ');
+}
 
 /** Alarms and dashboard, if the stage has them, and the saved queries. */
 export class Monitoring extends Construct {

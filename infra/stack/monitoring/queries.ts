@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { pascalCase } from '../pascal-case.ts';
 import { type LogKind, logGroupsOf, type Monitored } from './metrics.ts';
 
 export interface Query {
@@ -99,7 +100,7 @@ export class SavedQueries extends Construct {
     super(scope, id);
     const groups = logGroupsOf(monitored);
     for (const [queryId, { name, logs, query }] of Object.entries(queries)) {
-      new CfnQueryDefinition(this, queryId.charAt(0).toUpperCase() + queryId.slice(1), {
+      new CfnQueryDefinition(this, pascalCase(queryId), {
         name: `${Stack.of(this).stackName}/${name}`,
         queryString: query,
         logGroupNames: groups[logs].map(({ logGroupName }) => logGroupName),
