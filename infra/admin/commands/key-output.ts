@@ -5,7 +5,7 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
 import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../keys/key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
-import type { NewToken } from '../keys/new-token.ts';
+import type { NewToken } from '../keys/tokens.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
 import { list, styled, table } from './output.ts';
 

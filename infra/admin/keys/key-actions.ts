@@ -2,14 +2,11 @@ import { type Access, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
-import { createKey } from './create-key.ts';
-import { endToken } from './end-token.ts';
 import { endingText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
 import { editKey, endOf, moveKey, resumeKey, revokeKey, suspendKey } from './key-changes.ts';
-import { addToken, type NewToken } from './new-token.ts';
+import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
 import { findRecord } from './find-key.ts';
-import { rotateKey } from './rotate-key.ts';
 import type { Target } from '../service/target.ts';
 import { limitsText, formatTime, timeOrNever, visible } from '../service/text.ts';
 

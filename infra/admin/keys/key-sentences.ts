@@ -1,7 +1,7 @@
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import type { FoundToken, KeyView, TokenView } from './key-view.ts';
-import type { NewToken } from './new-token.ts';
+import type { NewToken } from './tokens.ts';
 import { limitsText, formatTime } from '../service/text.ts';
 
 export function stateText({ state, suspendedUntil }: KeyView): string {
