@@ -14,12 +14,9 @@ import { type KeyRecord, tokenName, NO_EXPIRY, UNTIL_RESUMED } from '../../share
 import { Limiter } from '../../shared/keys/limiter.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
-import { addToken, type NewToken } from '../../infra/admin/keys/new-token.ts';
-import { createKey } from '../../infra/admin/keys/create-key.ts';
-import { endToken } from '../../infra/admin/keys/end-token.ts';
+import { addToken, createKey, endToken, type NewToken, rotateKey } from '../../infra/admin/keys/tokens.ts';
 import { editKey, moveKey, resumeKey, revokeKey, suspendKey } from '../../infra/admin/keys/key-changes.ts';
 import { findRecord } from '../../infra/admin/keys/find-key.ts';
-import { rotateKey } from '../../infra/admin/keys/rotate-key.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';

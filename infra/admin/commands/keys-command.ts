@@ -8,7 +8,7 @@ import { createAction, isSuspendedOrDisabled, type KeyAction, keyActions } from 
 import { foundTokenText } from '../keys/key-sentences.ts';
 import { findRecord } from '../keys/find-key.ts';
 import { findToken, type KeySelection, listKeys, showKey, stateFilters } from '../keys/key-view.ts';
-import type { NewToken } from '../keys/new-token.ts';
+import type { NewToken } from '../keys/tokens.ts';
 import type { Target } from '../service/target.ts';
 import { withTarget } from '../service/text.ts';
 import { ask, confirm } from './confirm.ts';

@@ -1,12 +1,9 @@
-import { GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { ignoreNotFound } from '../../../shared/key-registry/gateway.ts';
-import { recordIdOf } from '../../../shared/key-registry/live-key.ts';
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
-import { AdminError, awsReason } from '../service/failures.ts';
+import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { visible } from '../service/text.ts';
-import { revokedError, syncNow } from './change-record.ts';
+import { revokedError } from './change-key.ts';
 
 /** Maximum number of keys listed in a message. */
 const MAX_LISTED = 3;
@@ -19,14 +16,13 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
 }
 
 /**
- * Finds a key, also a revoked one, by its id, or by its name if unique. Without a matching record, API Gateway is
- * queried: a key that was just created in the AWS console gets its record now.
+ * Finds a key, also a revoked one, by its id, or by its name if unique.
  *
  * @throws AdminError if there is no such key, or several
  */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
-  if (text.trim() === '') throw unknownKey('without an id or name');
-  // The query of API Gateway has it in its URL, which CloudTrail stores.
+  if (text.trim() === '') throw new UnknownKeyError('There is no key without an id or name.');
+  // The message would show it.
   if (withoutTokens(text) !== text)
     throw new AdminError('That is a token. Look it up with: npm run admin -- keys find');
   const { keyTable, notices } = target;
@@ -36,26 +32,7 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
     : named(text, await keyTable.all((error) => unreadable.push(error)));
   if (known) return known;
   unreadable.forEach(notices.unreadable);
-  return recordOfApiKey(target, text);
-}
-
-async function recordOfApiKey(target: Target, keyId: string): Promise<KeyRecord> {
-  const { gateway, keyTable } = target;
-  const call = gateway.send(new GetApiKeyCommand({ apiKey: keyId, includeValue: true }));
-  const apiKey = await ignoreNotFound(call).catch((error: unknown) => {
-    const reason = awsReason(error);
-    if (reason === undefined) throw error;
-    throw new AdminError(
-      `No record has the id or name ${keyId}. API Gateway may have a new key without a record, but could not be queried: ${reason}.`,
-    );
-  });
-  if (!apiKey) throw unknownKey(keyId);
-  const { problems } = await syncNow(target);
-  const recordId = recordIdOf(apiKey.value ?? '');
-  const synced = recordId === undefined ? undefined : await keyTable.get(recordId);
-  if (synced) return synced;
-  const problem = problems.find((words) => words.includes(keyId));
-  throw new AdminError(problem ?? `The key ${keyId} is on no usage plan of this service.`);
+  throw unknownKey(text);
 }
 
 /** All valid records, including revoked keys. */
@@ -65,7 +42,10 @@ export const allRecords = ({ keyTable, notices }: Target): Promise<KeyRecord[]> 
 export class UnknownKeyError extends AdminError {}
 
 const unknownKey = (text: string): AdminError =>
-  new UnknownKeyError(`There is no key ${text}. To list all keys: npm run admin -- keys list`);
+  new UnknownKeyError(
+    `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
+      'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
+  );
 
 function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {
   const known = records.find(({ keyId }) => keyId === text);

@@ -5,8 +5,14 @@ import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/
 import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { changeKey } from './change-key.ts';
-import { changeRecord, removedError, reportUnapplied, untilDone, waitForRefusalCacheExpiry } from './change-record.ts';
+import {
+  changeKey,
+  changeRecord,
+  removedError,
+  reportUnapplied,
+  untilDone,
+  waitForRefusalCacheExpiry,
+} from './change-key.ts';
 import { findKey } from './find-key.ts';
 import { type KeyView, keyView } from './key-view.ts';
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endToken } from '../../../infra/admin/keys/end-token.ts';
 import { findToken, showKey } from '../../../infra/admin/keys/key-view.ts';
-import { addToken } from '../../../infra/admin/keys/new-token.ts';
+import { addToken, endToken, rotateKey } from '../../../infra/admin/keys/tokens.ts';
 import { revokeKey } from '../../../infra/admin/keys/key-changes.ts';
-import { rotateKey } from '../../../infra/admin/keys/rotate-key.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
