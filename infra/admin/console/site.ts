@@ -13,7 +13,7 @@ import { type Field, type Html, layout, markup, type Page, sentence, type Sent }
 type PageResponse = Response | Promise<Response>;
 
 /** Maximum entries of each map below: more than a service has keys. */
-const MAX_REMEMBERED = 20_000;
+const MAX_KEPT = 20_000;
 
 /** Shared context of the console's pages. */
 export class Site {
@@ -82,7 +82,7 @@ export class Site {
 function remember(map: Map<string, string>, key: string, value: string): void {
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest);
+  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest);
 }
 
 /** Errors of a form's fields. */
