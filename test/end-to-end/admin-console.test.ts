@@ -211,6 +211,14 @@ describeInBrowser('The console in a browser', () => {
     },
   );
 
+  test('a phone shows name, state and use of keys without a sideways move', async () => {
+    await page.setViewportSize(phone);
+    await open('/keys');
+    const box = await page.getByLabel('Today', { exact: true }).first().boundingBox();
+    expect((box?.x ?? phone.width) + (box?.width ?? 0)).toBeLessThan(phone.width - 20);
+    await page.setViewportSize(desktop);
+  });
+
   test('nothing complains, and no token is in an address or in the browser’s storage', async () => {
     const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
 

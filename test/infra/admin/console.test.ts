@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { tokenName } from '../../../shared/keys/key-record.ts';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { workingTokens } from '../../../infra/admin/keys/token-changes.ts';
 import { BASE, Visitor } from './console-visitor.ts';
 import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
@@ -13,9 +13,6 @@ let visitor: Visitor;
 beforeEach(async () => {
   world.reset();
   visitor = await new Visitor(world.target).letIn();
-});
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 afterAll(() => world.close());
 
