@@ -41,7 +41,7 @@ const telling = (name: string) => `const loaded = process.env.NAME;
 function together(settings: readonly FunctionSettings[], log: Log = () => undefined) {
   const functions = new LambdaFunctions(settings, log);
   stops.push(() => functions.stop());
-  return settings.map((each) => functions.byName(each));
+  return [...functions.byArn.values()];
 }
 
 test('Functions that share a thread have their own variables, at any time, and their own logs', async () => {
