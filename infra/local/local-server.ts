@@ -39,7 +39,8 @@ import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
-import { type LoadedFunctions, loadFunctions } from './lambda/load-functions.ts';
+import type { LambdaFunctions } from './lambda/lambda-functions.ts';
+import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { writeNotice } from './local-server-error.ts';
 import { LogGroups } from './log-groups.ts';
@@ -98,7 +99,6 @@ async function start(
   starting: Promise<Engine>,
   closings: AsyncDisposableStack,
 ): Promise<LocalServer> {
-  const { dataDirectory } = options;
   // First, to detect a port in use early, and to pass the server's address to the functions.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
@@ -106,26 +106,27 @@ async function start(
   const [address, engine] = await Promise.all([listen(server, options.host, options.port), starting]);
 
   const temporary = temporaryDirectory(closings);
-  let functions: LoadedFunctions | undefined;
+  let functions: LambdaFunctions | undefined;
   const sources =
-    options.watch && !options.assembly && watchSources(temporary, () => functions?.all.reload(), options.watch);
+    options.watch && !options.assembly && watchSources(temporary, () => functions?.reload(), options.watch);
   if (sources) closings.defer(sources.stop);
   const synthesized = sources ? await sources.first : readAssembly(options.assembly ?? (await assemble(temporary)));
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new ServedStack(synthesized.name, synthesized.template, origin);
-  const logDirectory = makeDirectory(dataDirectory ?? temporary, 'logs');
+  const logDirectory = makeDirectory(options.dataDirectory ?? temporary, 'logs');
   const logGroups = new LogGroups(logDirectory);
   closings.defer(() => logGroups.close());
 
   const log = logTo(logGroups, options.terminal);
   const gateway = `http://${ownHost(address)}:${address.port}`;
   functions = loadFunctions(stack, synthesized, engine, gateway, log);
-  closings.defer(() => functions?.all.stop());
+  closings.defer(() => functions?.stop());
   const documents = documentsOf(engine, closings);
   const records = new GatewayRecords(documents);
-  const restApi = loadRestApi(stack, functions.byArn, records);
+  const { byArn } = functions;
+  const restApi = loadRestApi(stack, byArn, records);
   await prepareData(stack, documents, records, options);
-  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
+  const schedule = loadSyncSchedule(stack, byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
   const { fetch } = createControlPlane(records, schedule.runSoon);
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { arn } from '../local-endpoint.ts';
 import { LocalServerError } from './local-server-error.ts';
 import type { LambdaFunction } from './lambda/lambda-functions.ts';
 import type { ServedStack } from './template/stack.ts';
@@ -35,7 +36,7 @@ export function scheduleSync(
  * The sync of keys: the only function that reads a queue, on the only schedule. The queue is not emulated:
  * its messages only trigger a sync. Nor are streams: a laptop has no events.
  *
- * @param functions by ARN: `name:alias` ends it
+ * @param functions by ARN
  * @throws LocalServerError if the template has none
  */
 export function loadSyncSchedule(
@@ -47,7 +48,7 @@ export function loadSyncSchedule(
   const mapping = mappings.find((one) => one.text('EventSourceArn').startsWith('arn:aws:sqs:'));
   if (!mapping) throw new LocalServerError('The template has no function that reads a queue');
   const name = mapping.text('FunctionName');
-  const [, lambda] = [...functions].find(([arn]) => arn.endsWith(`:function:${name}`)) ?? [];
+  const lambda = functions.get(arn('lambda', `function:${name}`));
   if (!lambda) throw new LocalServerError(`The template has no function ${name}`);
   const rules = stack.resources('AWS::Events::Rule');
   const [schedule] = rules.flatMap((rule) => rule.read('ScheduleExpression', v.optional(v.string())) ?? []);

@@ -2,6 +2,8 @@ import type { UsagePlan as ApiUsagePlan } from '@aws-sdk/client-api-gateway';
 import { DeleteCommand, type DynamoDBDocumentClient, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { TableSettings } from '../dynamodb/tables.ts';
+import { LocalServerError } from '../local-server-error.ts';
+import type { ServedStack } from '../template/stack.ts';
 
 const text = v.string();
 export const tagsSchema = v.record(text, text);
@@ -151,5 +153,53 @@ export class GatewayRecords {
 
   async #put(kind: Kind, id: string, content: unknown = {}): Promise<void> {
     await this.#client?.send(new PutCommand({ TableName, Item: { kind, id, content: JSON.stringify(content) } }));
+  }
+}
+
+const stagesSchema = v.array(v.object({ ApiId: text, Stage: text }));
+const throttleSchema = v.optional(v.object({ RateLimit: v.number(), BurstLimit: v.number() }));
+const quotaSchema = v.optional(v.object({ Limit: v.number(), Period: v.literal('DAY') }));
+/** CloudFormation's list of tags, as a map. */
+const templateTagsSchema = v.pipe(
+  v.optional(v.array(v.object({ Key: text, Value: text })), []),
+  v.transform((list): Record<string, string> => Object.fromEntries(list.map(({ Key, Value }) => [Key, Value]))),
+);
+
+/**
+ * Adds the template's usage plans and API keys to the records, and its keys to its plans.
+ *
+ * @throws LocalServerError for a reference to another stack, or a duplicate value of a key
+ */
+export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
+  for (const plan of stack.resources('AWS::ApiGateway::UsagePlan')) {
+    const throttle = plan.read('Throttle', throttleSchema);
+    const quota = plan.read('Quota', quotaSchema);
+    records.putUsagePlan({
+      id: plan.ref,
+      name: plan.text('UsagePlanName'),
+      apiStages: plan.read('ApiStages', stagesSchema).map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage })),
+      throttle: throttle && { rateLimit: throttle.RateLimit, burstLimit: throttle.BurstLimit },
+      quota: quota && { limit: quota.Limit, offset: 0, period: 'DAY' },
+      tags: plan.read('Tags', templateTagsSchema),
+    });
+  }
+  for (const key of stack.resources('AWS::ApiGateway::ApiKey')) {
+    const { ref: id, logicalId } = key;
+    const value = key.text('Value');
+    const holder = records.apiKeyWithValue(value);
+    if (holder && holder.id !== id) {
+      throw new LocalServerError(
+        `Resource ${logicalId}: the API key ${holder.id} in the data directory has the same value`,
+      );
+    }
+    const enabled = key.read('Enabled', v.optional(v.boolean(), false));
+    const description = key.read('Description', v.optional(text));
+    const tags = key.read('Tags', templateTagsSchema);
+    records.putApiKeyOfTemplate({ id, value, enabled, description, createdAt: Date.now(), tags });
+  }
+  for (const planKey of stack.resources('AWS::ApiGateway::UsagePlanKey')) {
+    const plan = stack.find('AWS::ApiGateway::UsagePlan', planKey.text('UsagePlanId'));
+    const key = records.apiKey(stack.find('AWS::ApiGateway::ApiKey', planKey.text('KeyId')).ref);
+    if (key) records.putApiKey({ ...key, planId: plan.ref });
   }
 }

@@ -117,6 +117,8 @@ interface Thread {
  * same 413, and none has such a result.
  */
 export class LambdaFunctions {
+  /** The functions by the ARN of their alias: each has one version. */
+  readonly byArn: ReadonlyMap<string, LambdaFunction>;
   readonly #settings: readonly FunctionSettings[];
   readonly #log: Log;
   readonly #threads = new Set<Thread>();
@@ -127,10 +129,10 @@ export class LambdaFunctions {
   constructor(settings: readonly FunctionSettings[], log: Log) {
     this.#settings = settings;
     this.#log = log;
+    this.byArn = new Map(settings.map((each) => [each.arn, this.#functionOf(each)]));
   }
 
-  /** @param settings one of those in the constructor */
-  byName(settings: FunctionSettings): LambdaFunction {
+  #functionOf(settings: FunctionSettings): LambdaFunction {
     const limit = pLimit(MAX_CONCURRENT_EVENTS);
     const invoke = (event: string, response?: WritableStream<ResponsePart>): Promise<string> => {
       const beginsUntil = Date.now() + effectiveTimeout(MAX_WAIT_MS);

@@ -7,13 +7,7 @@ import type { Engine } from '../dynamodb/engine.ts';
 import { grantsOf } from '../iam.ts';
 import { LocalServerError } from '../local-server-error.ts';
 import type { ServedStack } from '../template/stack.ts';
-import { type FunctionSettings, type LambdaFunction, LambdaFunctions, type Log } from './lambda-functions.ts';
-
-/** The functions of a stack, by the ARN of their alias: each has one version. */
-export interface LoadedFunctions {
-  readonly all: LambdaFunctions;
-  readonly byArn: ReadonlyMap<string, LambdaFunction>;
-}
+import { type FunctionSettings, LambdaFunctions, type Log } from './lambda-functions.ts';
 
 /**
  * Loads the functions with an alias: the others are only for deployments.
@@ -27,9 +21,8 @@ export function loadFunctions(
   engine: Engine,
   gateway: string,
   log: Log,
-): LoadedFunctions {
-  const aliases = stack.resources('AWS::Lambda::Alias');
-  const settings = aliases.map((alias): FunctionSettings => {
+): LambdaFunctions {
+  const settings = stack.resources('AWS::Lambda::Alias').map((alias): FunctionSettings => {
     const lambda = stack.find('AWS::Lambda::Function', alias.text('FunctionName'));
     const codeDirectory = synthesized.codeDirectory(lambda.text('Code.S3Key'));
     if (!existsSync(codeDirectory))
@@ -60,9 +53,5 @@ export function loadFunctions(
       },
     };
   });
-  const all = new LambdaFunctions(settings, log);
-  return {
-    all,
-    byArn: new Map(settings.map((each, at) => [aliases[at]?.ref ?? '', all.byName(each)])),
-  };
+  return new LambdaFunctions(settings, log);
 }

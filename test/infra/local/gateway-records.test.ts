@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
-import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
-import { applyTemplate } from '../../../infra/local/control-plane/template-records.ts';
+import { applyTemplate, GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';

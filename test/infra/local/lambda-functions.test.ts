@@ -41,7 +41,7 @@ const logging = (name: string) => `const loaded = process.env.NAME;
 function together(settings: readonly FunctionSettings[], log: Log = () => undefined) {
   const functions = new LambdaFunctions(settings, log);
   stops.push(() => functions.stop());
-  return settings.map((each) => functions.byName(each));
+  return [...functions.byArn.values()];
 }
 
 test('functions that share a thread have their own variables and logs', async () => {

@@ -60,7 +60,9 @@ export function runFunction({
     ...settings,
   };
   const functions = new LambdaFunctions([all], log);
-  return Object.assign(functions, functions.byName(all), { settings: all });
+  const [lambda] = functions.byArn.values();
+  if (!lambda) throw new Error('There is one');
+  return Object.assign(functions, lambda, { settings: all });
 }
 
 /** Source of a function that returns one value for every event. */
