@@ -5,6 +5,7 @@ import { safeNumberSchema } from '../item-attributes.ts';
 import { type KeyRecord, tokenName, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { type ExactLimits, plans } from '../keys/plans.ts';
 import { withoutTokens } from '../keys/token.ts';
+import { SUSPENSION_MS } from '../keys/verdict.ts';
 import type { KeyChange, Tokens } from './record-changes.ts';
 
 /** How long an entry is kept, in milliseconds. */
@@ -75,7 +76,9 @@ export class KeyHistory {
     const edited = before && { ...before, ...edit };
     const adopted = edited ? describeChange(before, edited, at).map((words) => `${words} (in API Gateway)`) : [];
     const what = [...adopted, ...describeChange(edited, after, at)].map(withoutTokens);
-    return what.length > 0 || reason !== undefined ? { recordId, revision, at, previousAt, what, reason } : undefined;
+    // Only a suspension of a suspended key has a reason and changes nothing.
+    if (what.length === 0 && reason !== undefined) what.push('suspended as before');
+    return what.length > 0 ? { recordId, revision, at, previousAt, what, reason } : undefined;
   }
 
   /** Records a completed change. It never throws: a failure is reported. */
@@ -91,8 +94,8 @@ export class KeyHistory {
     }
   }
 
-  /** The latest changes of a key, the newest first. */
-  async of({ recordId, changedAt }: KeyRecord, limit: number): Promise<HistoryRow[]> {
+  /** The latest changes of a key, the newest first, with a suspension by the limiter that the record still has. */
+  async of({ recordId, changedAt, suspendedUntil, suspendedByAdmin }: KeyRecord, limit: number): Promise<HistoryRow[]> {
     const query = new QueryCommand({
       TableName: this.#settings.tableName,
       KeyConditionExpression: 'recordId = :recordId',
@@ -111,9 +114,13 @@ export class KeyHistory {
     }
     // Older entries are deleted.
     if (!LastEvaluatedKey && expectedAt > Date.now() - RETENTION_MS) rows.push(notRecorded(expectedAt));
-    return rows;
+    const bannedAt = suspendedByAdmin ? 0 : suspendedUntil - SUSPENSION_MS;
+    if (bannedAt > 0) rows.push({ ...notRecorded(bannedAt), who: 'limiter', what: [banText(suspendedUntil)] });
+    return rows.toSorted((a, b) => (a.at < b.at ? 1 : -1));
   }
 }
+
+const banText = (until: number): string => `suspended automatically until ${timeText(until)}`;
 
 const notRecorded = (at: number): HistoryRow => ({ at: new Date(at).toISOString(), who: null, what: [], reason: null });
 
@@ -150,14 +157,15 @@ const planText = (key: KeyRecord): string =>
 const timeText = (epochMs = NO_EXPIRY): string =>
   epochMs >= NO_EXPIRY ? 'never' : `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** A suspension by the limiter is not listed, as it is no revision; its end by an admin is. */
+/** A suspension by the limiter is no revision. Its end by an admin names it. */
 function stateChange(before: KeyRecord, after: KeyRecord, at: number): string[] {
   if (after.revoked) return before.revoked ? [] : ['revoked'];
   const { suspendedUntil: until, suspendedByAdmin } = after;
   const isNew = until !== before.suspendedUntil || !before.suspendedByAdmin;
   if (suspendedByAdmin && until > at && isNew)
     return [`suspended until ${until >= UNTIL_RESUMED ? 'it is resumed' : timeText(until)}`];
-  if (before.suspendedUntil > at && until <= at) return ['resumed'];
+  if (before.suspendedUntil > at && until <= at)
+    return [before.suspendedByAdmin ? 'resumed' : `resumed (was ${banText(before.suspendedUntil)})`];
   return before.enabled === after.enabled ? [] : [after.enabled ? 'enabled' : 'disabled'];
 }
 

@@ -3,13 +3,21 @@ import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
-import { curlWith, historyCells, planOfToken, revokedText, stateText, tokenText } from '../keys/key-sentences.ts';
+import {
+  curlWith,
+  historyCells,
+  planOfToken,
+  revokedText,
+  shortStateText,
+  stateText,
+  tokenText,
+} from '../keys/key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/tokens.ts';
 import { formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
 import { list, styled, table } from './output.ts';
 
-const colors = { active: 'green', suspended: 'yellow', disabled: 'red', expired: 'red', revoked: 'red' } as const;
+const colorOf = ({ state }: KeyView) => (state === 'active' ? 'green' : state === 'suspended' ? 'yellow' : 'red');
 
 /** A new token, shown once, with an example request. */
 export function newTokenText(token: NewToken, baseUrl: string): string {
@@ -32,7 +40,7 @@ export function keyText(view: KeyView): string {
     Id: view.id,
     Name: view.name,
     Plan: plans[view.plan].title,
-    State: styled(colors[view.state], stateText(view)),
+    State: styled(colorOf(view), stateText(view)),
     Created: formatTime(view.created),
     'Last used': timeOrNever(view.lastUsed),
     Expires: timeOrNever(view.expires),
@@ -65,7 +73,7 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
         ? `${view.name} (${view.created.slice(0, 10)})`
         : view.name,
       view.plan,
-      styled(colors[view.state], shortState(view)),
+      styled(colorOf(view), shortState(view)),
       timeOrNever(view.lastUsed).replace(' UTC', ''),
       `${formatNumber(view.usedToday)}/${formatNumber(view.perDay)}`,
     ]),
@@ -78,12 +86,14 @@ const csvColumns = 'id name plan state created expires lastUsed perMinute perDay
 export const keyListCsv = (views: readonly KeyView[]): string =>
   stringify([...views], { header: true, columns: csvColumns, escape_formulas: true }).trimEnd();
 
-const shortState = ({ state, tokens }: KeyView): string =>
-  state === 'active' && tokens.every(({ neverShown }) => neverShown) ? 'token never shown' : state;
+const shortState = (view: KeyView): string =>
+  view.state === 'active' && view.tokens.every(({ neverShown }) => neverShown)
+    ? 'token never shown'
+    : shortStateText(view);
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, closed, applied, left, unchanged } = keys;
-  const counts = { added, changed, closed, applied, 'left for the next sync': left, unchanged };
+  const counts = { added, changed, blocked: closed, applied, 'left for the next sync': left, unchanged };
   const summary = `Keys: ${Object.entries(counts)
     .map(([what, ids]) => `${formatNumber(ids.length)} ${what}`)
     .join(', ')}.`;

@@ -25,20 +25,20 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
 /**
  * Runs a command on the service that its options select, and prints the outcome.
  *
- * @param work receives a function that finds the service, the options and the first argument
+ * @param work receives a function that finds the service, the options and the arguments
  */
 // Commander has parsed these options.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
   command: Command,
-  work: (target: () => Promise<Target>, options: Options, argument: string) => Promise<Outcome>,
+  work: (target: () => Promise<Target>, options: Options, first: string, second?: string) => Promise<Outcome>,
 ): Command {
   return command.option('--json', 'print JSON (use with npm run --silent)', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
     let found: Promise<Target> | undefined;
     const find = () => (found ??= findTarget(target, progressListener(targetOption(target))));
-    const { value, text, after } = await work(find, options, command.args[0] ?? '');
+    const { value, text, after } = await work(find, options, command.args[0] ?? '', command.args[1]);
     await print(options.json ? visible(JSON.stringify(value)) : text);
     const more = await after?.();
     if (more !== undefined && !options.json) await print(more);

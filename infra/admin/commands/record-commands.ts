@@ -4,13 +4,26 @@ import { Command } from 'commander';
 import { exportRecords } from '../records/export-records.ts';
 import { countsText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
+import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
 import { confirm } from './confirm.ts';
 import { onService, type Outcome } from './options.ts';
 import { withProgress } from './output.ts';
 
 /** `inventory …`. */
-export const inventoryCommand = (): Command => recordsCommand(stockEntries, 'inventory', 'stock levels');
+export function inventoryCommand(): Command {
+  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels');
+  const set = inventory
+    .command('set')
+    .description('Set the quantity of one pet, effective immediately')
+    .argument('<petId>', 'id of the pet')
+    .argument('<quantity>', 'new quantity');
+  onService(set, async (find, _, petId, quantity = '') => {
+    const text = await setQuantity(await find(), { petId, quantity });
+    return { value: { petId, quantity }, text };
+  });
+  return inventory;
+}
 
 /** `pets …`. */
 export const petsCommand = (): Command => recordsCommand(pets, 'pets', 'pet records');

@@ -133,8 +133,14 @@ function parsePlan(text: string): PlanId {
 /** A visible character: no space, no combining mark, nothing that renders blank (such as U+2800). */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
+/** Text that is stored. */
+function withoutToken(text: string): string {
+  if (!mayHaveToken(text)) return text.trim();
+  throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
+}
+
 function parseName(text: string): string {
-  const name = text.trim();
+  const name = withoutToken(text);
   if (VISIBLE.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
   throw new InvalidArgumentError(
     `It must be 1 to ${MAX_NAME_BYTES} bytes of visible text, without control characters.`,
@@ -142,7 +148,7 @@ function parseName(text: string): string {
 }
 
 function parseLabel(text: string): string {
-  const label = text.trim();
+  const label = withoutToken(text);
   if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_LABEL_BYTES} bytes of text, without spaces.`);
 }
@@ -150,8 +156,7 @@ function parseLabel(text: string): string {
 const MAX_REASON_LENGTH = 200;
 
 function parseReason(text: string): string {
-  const reason = text.trim();
-  if (mayHaveToken(reason)) throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
+  const reason = withoutToken(text);
   if (reason !== '' && reason.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(reason)) return reason;
   throw new InvalidArgumentError(`It must be 1 to ${MAX_REASON_LENGTH} characters, without control characters.`);
 }

@@ -2,7 +2,7 @@ import { type Access, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
-import { endingText } from './key-sentences.ts';
+import { endingText, isInState, reasonText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
 import { editKey, endOf, moveKey, resumeKey, revokeKey, suspendKey } from './key-changes.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
@@ -60,7 +60,7 @@ const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
 
 export const createAction = action({
   title: 'Create a key',
-  effect: 'Create a key and print its token once',
+  effect: 'Create a key; its token is shown once',
   inputs: ['name', 'plan', 'perMinute', 'perDay', 'expires', 'readOnly'],
   isApplicable: () => false,
   retryEffect: 'it creates another key. If this one exists, its token was never shown: rotate or revoke it',
@@ -81,7 +81,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     isApplicable: isSuspendedOrDisabled,
     run: async (target, _, id) => {
       const { view, wasBlocked } = await resumeKey(target, id);
-      return { view, message: `${visible(view.name)} is ${wasBlocked ? '' : 'not suspended: it is '}${view.state}.` };
+      return { view, message: `${visible(view.name)} ${wasBlocked ? '' : 'is not suspended: it '}${isInState(view)}.` };
     },
   }),
   move: action({
@@ -89,10 +89,15 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'Move a key to another plan; its counters stay, and the new limits apply from its next request',
     inputs: ['plan', 'perMinute', 'perDay'],
     isApplicable: isCurrent,
+    confirmation: (view, { plan, ...agreed }) => {
+      const limits = limitsOn(plan, agreed);
+      if (limits.perMinute >= view.perMinute && limits.perDay >= view.perDay) return undefined;
+      return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
+    },
     run: async (target, { plan, ...agreed }, id) => {
       const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
-      return { view, message: view.state === 'active' ? moved : `${moved} It stays ${view.state}.` };
+      return { view, message: view.state === 'active' ? moved : `${moved} It still ${isInState(view)}.` };
     },
   }),
   edit: action({
@@ -103,7 +108,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     isApplicable: ({ state }) => state !== 'revoked',
     run: async (target, edit, id) => {
       const view = await editKey(target, id, edit);
-      return { view, message: `${visible(view.name)} is ${view.state}. It expires: ${timeOrNever(view.expires)}.` };
+      return { view, message: `${visible(view.name)} ${isInState(view)}. It expires: ${timeOrNever(view.expires)}.` };
     },
   }),
   rotate: action({
@@ -131,7 +136,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
   }),
   add: action({
     title: 'Add a token',
-    effect: 'Add a token to a key, under the same limits, and print it once',
+    effect: 'Add a token to a key, under the same limits; it is shown once',
     inputs: ['label', 'readOnly', 'expires'],
     isApplicable: (view) => isCurrent(view) && !isSuspendedOrDisabled(view),
     run: async (target, { label, readOnly, expires: until }, id) => {
@@ -172,10 +177,10 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'Revoke a key and all its tokens permanently, effective from its next request',
     inputs: ['reason'],
     isApplicable: () => true,
-    confirmation: ({ state, tokens }) => {
+    confirmation: ({ state, tokens }, { reason }) => {
       if (state === 'revoked') return undefined;
       const all = tokens.length === 1 ? 'its token' : `all ${tokens.length} tokens`;
-      return `All its requests, with ${all}, are denied permanently. This cannot be undone.`;
+      return `All its requests, with ${all}, are denied permanently. This cannot be undone.${reasonText(reason)}`;
     },
     run: async (target, { reason }, id) => {
       const key = await findRecord(target, id);

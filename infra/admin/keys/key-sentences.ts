@@ -4,9 +4,18 @@ import type { FoundToken, KeyView, TokenView } from './key-view.ts';
 import type { NewToken } from './tokens.ts';
 import { limitsText, formatTime } from '../service/text.ts';
 
-export function stateText({ state, suspendedUntil }: KeyView): string {
-  return suspendedUntil === null ? state : `${state} until ${formatTime(suspendedUntil)}`;
-}
+const SUSPENDED = { admin: 'suspended by an admin', limiter: 'suspended automatically' } as const;
+
+/** The state, and who suspended the key. */
+export const shortStateText = ({ state, suspendedBy }: KeyView): string =>
+  suspendedBy === null ? state : SUSPENDED[suspendedBy];
+
+/** Also the end of a suspension. */
+export const stateText = (view: KeyView): string =>
+  shortStateText(view) + (view.suspendedUntil === null ? '' : ` until ${formatTime(view.suspendedUntil)}`);
+
+/** `is active`. */
+export const isInState = ({ state }: KeyView): string => `${state === 'no valid token' ? 'has' : 'is'} ${state}`;
 
 /** Shown for a revoked key in place of its tokens. */
 export const revokedText = ({ forgotten }: KeyView): string =>
@@ -19,6 +28,9 @@ export function tokenText({ access, until, neverShown }: TokenView): string {
   if (neverShown) parts.push('was never shown: replace it');
   return parts.join(', ');
 }
+
+/** Reason of an action that is to be confirmed. */
+export const reasonText = (reason?: string): string => (reason === undefined ? '' : ` Reason: ${reason}.`);
 
 /** Effect of revoking a token. @returns undefined for an invalid or an only token, which the action rejects */
 export function endingText({ tokens }: KeyView, name: string): string | undefined {

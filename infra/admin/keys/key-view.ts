@@ -14,7 +14,7 @@ import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { allRecords, findRecord } from './find-key.ts';
 
-const keyStates = ['active', 'suspended', 'disabled', 'expired', 'revoked'] as const;
+const keyStates = ['active', 'suspended', 'disabled', 'expired', 'no valid token', 'revoked'] as const;
 export type KeyState = (typeof keyStates)[number];
 
 /** Filters of the list of keys. `expiring`: within 14 days. */
@@ -28,6 +28,7 @@ export type KeyView = Readonly<ReturnType<typeof keyView>>;
 export function keyView(key: KeyRecord, now = Date.now()) {
   const { name, plan, perMinute, perDay, currentMinute, expiresAtMs = NO_EXPIRY, suspendedUntil } = key;
   const minute = minuteOf(now);
+  const state = stateOf(key, now);
   const isSuspendedForAWhile = key.enabled && suspendedUntil > now;
   return {
     id: idOf(key),
@@ -35,7 +36,7 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     plan,
     perMinute,
     perDay,
-    state: stateOf(key, now),
+    state,
     created: timeText(key.createdAt),
     /** To the minute. */
     lastUsed: currentMinute === 0 ? null : timeText(currentMinute * 60_000),
@@ -48,6 +49,8 @@ export function keyView(key: KeyRecord, now = Date.now()) {
     expires: timeOrNull(expiresAtMs),
     /** Null if it is not suspended, or suspended until resumed. */
     suspendedUntil: isSuspendedForAWhile ? timeOrNull(suspendedUntil) : null,
+    /** Null if it is not suspended. */
+    suspendedBy: state === 'suspended' ? (key.suspendedByAdmin ? ('admin' as const) : ('limiter' as const)) : null,
     /** Valid tokens, oldest first. */
     tokens: key.revoked ? [] : workingTokens(key, now).map(tokenView),
     /** When the record of a revoked key is deleted; null for other keys. */
@@ -71,12 +74,14 @@ const tokenView = ({ label, last, access, since, until, pending }: TokenRecord) 
   neverShown: pending ?? false,
 });
 
-function stateOf({ revoked, suspendedUntil, enabled, expiresAtMs = NO_EXPIRY }: KeyRecord, now: number): KeyState {
+function stateOf(key: KeyRecord, now: number): KeyState {
+  const { revoked, suspendedUntil, enabled, expiresAtMs = NO_EXPIRY } = key;
   if (revoked) return 'revoked';
   if (suspendedUntil >= UNTIL_RESUMED) return 'suspended';
   if (!enabled) return 'disabled';
   if (expiresAtMs <= now) return 'expired';
-  return suspendedUntil > now ? 'suspended' : 'active';
+  if (suspendedUntil > now) return 'suspended';
+  return workingTokens(key, now).length === 0 ? 'no valid token' : 'active';
 }
 
 const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
@@ -138,7 +143,6 @@ export async function findToken({ keyTable }: Target, text: string): Promise<Fou
   const record = await keyTable.get(token.recordId);
   if (!record)
     throw new AdminError('No key of this service has this token: it belongs to another stage, or its key was deleted.');
-  if (record.revoked) throw new AdminError(`It belongs to ${record.name} (${idOf(record)}), which was revoked.`);
-  const found = validToken(record, token.hash, Date.now());
+  const found = record.revoked ? undefined : validToken(record, token.hash, Date.now());
   return { key: keyView(record), token: found ? tokenView(found) : null };
 }

@@ -37,8 +37,8 @@ export function targetOption({ url, stage }: TargetOptions): string {
  * Adds the option that selects the service to the commands in a message. Messages are written for the default
  * address, which needs none.
  */
-export const withTarget = (text: string, targetOption: string): string =>
-  targetOption === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${targetOption} `);
+export const withTarget = (text: string, option: string): string =>
+  option === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${option} `);
 
 /** `1,000`. */
 export const formatNumber = (value: number): string => value.toLocaleString('en');
