@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
@@ -9,11 +10,12 @@ import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { inventoryItemSchema, type InventoryUpdate, inventoryUpdateSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
-import { AdminCommand, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
+import { AdminCommand, adminTarget, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { createStockTable } from '../support/tables.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const outer = temporaryDirectory();
@@ -74,7 +76,9 @@ describe('an export writes exactly the imported', () => {
     const [count = ''] = counted.split(' ');
     expect(wanted).toContain(`${count} new, 0 changed, 0 the same.`);
     expect(await admin.output(records, 'import', file)).toContain(`Imported ${counted} from ${file} into `);
-    expect(await admin.output(records, 'import', file)).toContain(`0 new, 0 changed, ${count} the same.`);
+    expect(await admin.output(records, 'import', file)).toMatch(
+      new RegExp(`^0 new, 0 changed, ${count} the same\\.\nNothing to import: http.* has all these \\w+\\.\n$`),
+    );
     writeFileSync(file, 'what was there before');
     expect(await admin.output(records, 'export', file)).toMatch(/^Exported \d+ .* from http.* to .*\n$/);
 
@@ -206,6 +210,25 @@ describe('an import', () => {
     expect(readdirSync(directory)).toEqual(['copy.csv', 'empty.csv']);
     expect(failure).toContain('empty.csv has no rows. Nothing was written.');
   });
+});
+
+test('inventory set changes the quantity of one pet, and nothing else', async () => {
+  await admin.output('inventory', 'import', written('set.csv', 'petId,quantity,status', '70001,1,sold'));
+  expect(await admin.output('inventory', 'set', '70001', '1,007')).toBe('The quantity of pet 70001 is 1,007 now.\n');
+
+  expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":1007,"status":"sold"}');
+  expect(await admin.failure('inventory', 'set', '70002', '7')).toBe('There is no pet 70002.');
+  expect(await admin.failure('inventory', 'set', '70001')).toContain("missing required argument 'quantity'");
+});
+
+test('A restore counts before it asks', async () => {
+  const { documents } = await adminTarget(host);
+  const copy = await createStockTable(documents);
+  await documents.send(new PutCommand({ TableName: copy, Item: { storeId: 'main', petId: 80_001, quantity: 1 } }));
+
+  expect(await admin.failure('restore', 'stock', '--from', copy)).toContain(
+    `from ${copy}: 1 added, 0 changed, 0 deleted? Existing items stay unchanged. Pass --yes`,
+  );
 });
 
 describe('an export', () => {

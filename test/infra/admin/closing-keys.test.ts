@@ -179,6 +179,22 @@ test('The history separates an edit in API Gateway, which a command adopts, from
   ]);
 });
 
+test('The history has a suspension by the limiter, while the record has it, and says what a second suspension changes', async () => {
+  const until = NOW + 5 * MINUTE_MS;
+  const banned = await issueSubject(world, 'open', { suspendedUntil: until });
+  const ban = 'suspended automatically until 2026-11-21 12:35 UTC';
+  expect(await target.history.of(banned, 9)).toMatchObject([
+    { at: new Date(NOW).toISOString(), who: 'limiter', what: [ban] },
+  ]);
+
+  for (const reason of ['a1', 'a2']) await suspendKey(target, 'subject', undefined, reason);
+  const [record = banned] = await world.keys();
+  expect(await target.history.of(record, 9)).toMatchObject([
+    { what: ['suspended as before'], reason: 'a2' },
+    { what: ['suspended until it is resumed'], reason: 'a1' },
+  ]);
+});
+
 describe('A command at a key that is pending sync, and blocked in API Gateway, names what it opens there', () => {
   test.each<[CommandName, Partial<KeyRecord>, number]>([
     ['move to Pro', {}, 1],

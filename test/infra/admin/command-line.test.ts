@@ -49,6 +49,7 @@ describe('an input', () => {
     ['expires', 'It must be in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
     ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31\n', '189345']],
     ['expires', 'or never', ['2030-12-31T18:00', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00', 'Never']],
+    ['name', 'It must not contain a token', [generateToken(), `Acme ${generateToken().slice(4)}`]],
     ['reason', 'It must not contain a token', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
     ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
     [

@@ -1,7 +1,8 @@
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { editKey, type KeyEdit } from '../../../infra/admin/keys/key-changes.ts';
-import { listKeys } from '../../../infra/admin/keys/key-view.ts';
+import { keyActions } from '../../../infra/admin/keys/key-actions.ts';
+import { keyView, listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
 import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
@@ -273,6 +274,19 @@ describe('Two commands at one key', () => {
       expect((await listKeys(target)).map(({ applied }) => applied)).toEqual([true]);
     },
   );
+});
+
+test('A move to lower limits, and a revocation with its reason, are to be confirmed', async () => {
+  const view = keyView(await issueSubject(world, 'on Enterprise'));
+  const { move: down, revoke } = keyActions;
+  const values = { name: '', label: '', token: '', grace: 0 } as const;
+
+  expect(down?.confirmation?.(view, { ...values, plan: 'free' })).toBe(
+    'From its next request, the key has lower limits: 60 requests per minute, 1,000 per day. Until now: 900 requests per minute, 9,000 per day.',
+  );
+  const agreed = { perMinute: 900, perDay: 9_001 };
+  expect(down?.confirmation?.(view, { ...values, plan: 'enterprise', ...agreed })).toBeUndefined();
+  expect(revoke?.confirmation?.(view, { ...values, plan: 'free', reason: 'left' })).toMatch(/ Reason: left\.$/);
 });
 
 test('A move lets a key in that has suspended itself', async () => {

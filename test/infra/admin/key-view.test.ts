@@ -2,6 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
+import { foundTokenText } from '../../../infra/admin/keys/key-sentences.ts';
 import { usageOfKey } from '../../../infra/admin/keys/usage.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -19,14 +20,36 @@ const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
 const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
 
+const ENDED = { access: 'full', label: 'main', last: 'ly02', since: 0 };
+
 test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],
   ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
   ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
   ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
   ['expired', 'from the very moment on', { expiresAtMs: NOW }],
+  ['no valid token', 'once the last one has ended', { tokens: { hash: { ...ENDED, until: NOW } } }],
 ])('A key is %s %s', (state, _, differences) => {
   expect(keyView(aKey(differences), NOW).state).toBe(state);
+});
+
+const BY_ADMIN = { suspendedByAdmin: true };
+
+test.each<[string, Partial<KeyRecord>]>([
+  ['active', {}],
+  ['suspended automatically until 2026-11-21 12:35 UTC', { suspendedUntil: NOW + 300_000 }],
+  ['suspended by an admin until 2026-11-21 12:35 UTC', { suspendedUntil: NOW + 300_000, ...BY_ADMIN }],
+  ['suspended by an admin', { suspendedUntil: UNTIL_RESUMED, enabled: false, ...BY_ADMIN }],
+  ['disabled', { enabled: false }],
+  ['expired', { expiresAtMs: NOW }],
+])('A token is found with the state of its key, and who suspended it: %s', (state, differences) => {
+  const key = keyView(aKey({ keyId: 'k', name: 'acme', ...differences }), NOW);
+  const text = foundTokenText({ key, token: key.tokens[0] ?? null });
+
+  expect(text).toMatch(`It belongs to acme (k, free, ${state}). Its token `);
+  expect(text.endsWith(state === 'active' ? ' is valid (full access).' : `rejected while the key is ${state}.`)).toBe(
+    true,
+  );
 });
 
 describe('The use of a key', () => {
@@ -84,16 +107,18 @@ const TOKEN = generateToken();
 const days = (count: number) => ({ expiresAtMs: Date.now() + count * 86_400_000 });
 
 test.each<[KeySelection, string[]]>([
-  [{}, ['a', 'b', 'c']],
+  [{}, ['a', 'b', 'c', 'd']],
   [{ state: 'revoked' }, ['old']],
   [{ state: 'suspended', plan: 'free' }, ['b']],
   [{ state: 'expiring' }, ['b']],
+  [{ state: 'no valid token' }, ['d']],
   [{ search: TOKEN.slice(-4) }, ['c']],
   [{ search: TOKEN.slice(-5) }, []],
 ])('The list of keys has those of %j', async (selection, ids) => {
   await put('a', 'Acme', days(15));
   await put('b', 'Beta', { ...days(13), suspendedUntil: UNTIL_RESUMED });
   await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
+  await put('d', 'Dd', { tokens: {} });
   await put('old', 'Acme', { ...REVOKED, ...days(1) });
 
   expect((await listKeys(target, selection)).map(({ id }) => id)).toEqual(ids);

@@ -191,7 +191,11 @@ test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
   [['suspended until it is resumed'], { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }],
   [['suspended until 2026-11-23 09:01 UTC'], { suspendedUntil: NOW + 60_000, suspendedByAdmin: true }],
   [['resumed'], { suspendedUntil: 0, suspendedByAdmin: false, enabled: true }, suspended],
-  [['resumed'], { suspendedUntil: 0 }, { suspendedUntil: NOW + 1 }],
+  [
+    ['resumed (was suspended automatically until 2026-11-23 09:00 UTC)'],
+    { suspendedUntil: 0 },
+    { suspendedUntil: NOW + 1 },
+  ],
   [[], { suspendedUntil: 0, suspendedByAdmin: false }, { suspendedUntil: NOW, suspendedByAdmin: true }],
   [['enabled'], { enabled: true }, { enabled: false }],
   [['revoked'], revocation(NOW), suspended],
