@@ -3,10 +3,7 @@ import cdkJson from '../cdk.json' with { type: 'json' };
 import { InventoryStack } from './stack/inventory-stack.ts';
 import { parseStageName, settingsOf, STAGE_NAMES, type StageSettings } from './stages.ts';
 
-/**
- * The feature flags of cdk.json, which the CDK CLI passes too, so every synthesis creates the same
- * template. Without the CLI, the slow check against CloudFormation's rules is skipped.
- */
+/** The CLI's feature flags, for the same template. Without the CLI, the slow check of CloudFormation's rules is off. */
 const context = { ...cdkJson.context, '@aws-cdk/core:validateAgainstDefaultRules': false };
 
 export interface AppOptions {

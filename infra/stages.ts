@@ -37,10 +37,7 @@ export interface StageSettings {
   readonly alarmTargets?: AlarmTargets | 'nobody';
   /** One page of graphs in CloudWatch: USD 3 per month. */
   readonly dashboard: boolean;
-  /**
-   * API Gateway's logs. This sets the role of all APIs in the account and region, which
-   * stays when the stage is removed.
-   */
+  /** API Gateway's logs. This sets the role of all APIs in the account and region, and outlives the stage. */
   readonly gatewayLogs: boolean;
   /** The reference page, on CloudFront. AWS may have to enable CloudFront for a new account first. */
   readonly page: boolean;
@@ -56,9 +53,8 @@ export interface StageSettings {
    */
   readonly batchConcurrency?: number;
   /**
-   * Changes of stock as events on a bus of the stage (docs/events.md): two alarm metrics, USD 1 per million
-   * events, and about 0.40 for the function if changes arrive singly. Batch updates of one Business key can cause 2.5
-   * million events per day.
+   * Changes of stock as events on a bus of the stage (docs/events.md): two alarm metrics, and USD 1 to 1.40 per million
+   * events. Batch updates of one Business key can cause 2.5 million per day.
    */
   readonly stockEvents: boolean;
   /** Custom domains of the API and the reference page; by default API Gateway's and CloudFront's. */
@@ -84,10 +80,7 @@ export interface AlarmTargets extends AlarmRecipients {
   readonly tickets?: AlarmRecipients;
 }
 
-/**
- * Throttle of each method for all clients together (API Gateway developer guide, "Throttle requests to your REST
- * APIs"), of the account's 10,000 requests per second for all its APIs.
- */
+/** Throttle of each method for all clients together, of the account's 10,000 requests per second for all its APIs. */
 export interface ThrottleSettings {
   /** At least the rate of the largest customer. */
   readonly requestsPerSecond: number;
@@ -107,9 +100,8 @@ export interface ListSettings {
 
 export interface FirewallSettings {
   /**
-   * Max requests of one IP address in five minutes. By default twice the limit of the largest customer in the six
-   * UTC minutes that overlap five minutes; less than once is rejected. More allows a larger flood, which exhausts the
-   * throttle of a method for all clients, before any key is checked.
+   * Max requests of one IP address in five minutes: by default twice the limit of the largest customer, at least once.
+   * A larger flood exhausts the throttle of a method for all clients, before any key is checked.
    */
   readonly requestsPerAddress?: number;
   /** Max requests without a bearer key, including preflights. */
@@ -132,7 +124,7 @@ export const STANDARD_QUALIFIER = 'hnb659fds';
 
 const petDeprecation = { deprecatedAt: '2026-11-21T00:00:00Z', sunsetAt: '2027-11-30T00:00:00Z' };
 
-/** Common settings of staging and developers' stages, without unique ones such as a domain. */
+/** Common settings of staging and developers' stages. */
 const trialSettings = {
   qualifier: STANDARD_QUALIFIER,
   retainData: false,
@@ -158,9 +150,6 @@ const staging: StageSettings = {
 /** A developer's stage has nothing that outlives it or affects the whole account. */
 const personal = { ...trialSettings, logRetentionDays: 1, gatewayLogs: false, page: false } as const;
 
-/** Max limits of all plans with fixed limits. */
-const { perMinute } = plans.business.limits;
-
 const production: StageSettings = {
   name: 'production',
   qualifier: STANDARD_QUALIFIER,
@@ -178,7 +167,7 @@ const production: StageSettings = {
   batchConcurrency: 110,
   stockEvents: true,
   // No customer has limits above Business yet.
-  maxEnterpriseLimits: { perMinute, perDay: 1_440 * perMinute },
+  maxEnterpriseLimits: { perMinute: plans.business.limits.perMinute, perDay: 1_440 * plans.business.limits.perMinute },
   petDeprecation,
 };
 

@@ -122,19 +122,11 @@ export function paths(deprecation: Deprecation): PathsObject {
 
 function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
   const operation: Operation = operations[id];
-  const {
-    tag,
-    description,
-    parameters = [],
-    body,
-    response,
-    responseDescription,
-    responseHeaders = [],
-  } = presentations[id];
+  const { description, parameters = [], body, responseHeaders = [], ...shown } = presentations[id];
   const headers = headersOf([...responseHeaders, ...headersOfFunction(id)]);
   return {
     operationId: id,
-    tags: [tag],
+    tags: [shown.tag],
     summary: operation.purpose,
     description,
     ...(operation.deprecated && {
@@ -146,11 +138,9 @@ function operationObject(id: OperationId, deprecation: Deprecation): OperationOb
     'x-stability': operation.stability,
     ...(operation.stability !== 'stable' && { 'x-badges': [{ name: operation.stability, position: 'before' }] }),
     parameters: [...queryParameters(id).map(([name]) => name), ...parameters].map(parameterRef),
-    ...(body !== undefined && {
-      requestBody: { required: true, content: json(body.schema, body.example) },
-    }),
+    ...(body !== undefined && { requestBody: { required: true, content: json(body.schema, body.example) } }),
     responses: {
-      200: { description: responseDescription, headers, content: json(response, examples[id]) },
+      200: { description: shown.responseDescription, headers, content: json(shown.response, examples[id]) },
       ...(parameters.includes('IfNoneMatch') && {
         304: { description: 'Unchanged since the response with the `ETag` in `If-None-Match`', headers },
       }),

@@ -13,9 +13,8 @@ const siteDirectory = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
 /**
- * Scalar's build for browsers: ES modules, loaded on demand. Their dependencies are bundled in
- * them, so the 27 packages that Scalar depends on are never loaded: `overrides` in package.json puts an empty package
- * in the place of each. A Scalar with a new dependency needs a new line there.
+ * Scalar's build for browsers bundles its dependencies: `overrides` in package.json replaces its 27 packages by an
+ * empty one. A Scalar with a new dependency needs a new line there.
  */
 const scalarDirectory = join(dirname(scalarModule), 'browser');
 const SCALAR_ENTRY = 'standalone.esm.js';

@@ -145,15 +145,8 @@ export const schemas = {
     description: 'Body of every error response',
     type: 'object',
     properties: {
-      code: {
-        type: 'string',
-        enum: Object.keys(errorCatalog),
-        description: 'Machine-readable error code',
-      },
-      message: {
-        type: 'string',
-        description: 'Human-readable description, one line; its wording may change',
-      },
+      code: { type: 'string', enum: Object.keys(errorCatalog), description: 'Machine-readable error code' },
+      message: { type: 'string', description: 'Human-readable description, one line; its wording may change' },
       status: { type: 'integer', format: 'int32', description: 'The HTTP status code' },
     },
     required: ['code', 'message', 'status'],

@@ -31,11 +31,8 @@ export { handler };
 `;
 
 /**
- * Bundles modules in one pass, each into a directory of its name, for a fast start: `function.cjs` with its SDK, from
- * ES module sources and tree-shaken, and `index.mjs`. It needs no Docker. Each source map is
- * next to the directory, as `NAME.map`, and not part of the asset, so it does not affect its hash.
- *
- * @param alias module aliases
+ * Bundles modules in one pass, each into a directory of its name: `function.cjs` with its SDK, tree-shaken, and
+ * `index.mjs`. Each source map is next to the directory, as `NAME.map`, so it does not affect the asset's hash.
  */
 export function bundleInto(directory: string, files: Files, alias = parts): void {
   buildSync({

@@ -44,10 +44,10 @@ export class Firewall extends Construct {
       defaultAction: { allow: {} },
       visibilityConfig: visibility(this.metricName),
       rules: [
-        rateRule(0, 'RequestsPerAddress', requestsPerAddress),
+        rateRule(0, 'RequestsPerAddress', { limit: requestsPerAddress }),
         managedRules(1, 'AWSManagedRulesCommonRuleSet', COUNTED_ONLY),
         managedRules(2, 'AWSManagedRulesKnownBadInputsRuleSet', []),
-        rateRule(3, 'RequestsWithoutKey', requestsWithoutKey, withoutBearer),
+        rateRule(3, 'RequestsWithoutKey', { limit: requestsWithoutKey, scopeDownStatement: withoutBearer }),
         ...this.#blocked(blockedAddresses),
       ],
     });
@@ -86,17 +86,14 @@ export class Firewall extends Construct {
   }
 }
 
-/** Requests of one IP address in five minutes: all, or those that match a statement. */
+/** Requests of one IP address in five minutes: all, or those that a statement matches. */
 function rateRule(
   priority: number,
   name: string,
-  limit: number,
-  scopeDownStatement?: CfnWebACL.StatementProperty,
-): CfnWebACL.RuleProperty {
-  const rate = { aggregateKeyType: 'IP', limit, evaluationWindowSec: 300 };
-  return blockRule(priority, name, {
-    rateBasedStatement: { ...rate, ...(scopeDownStatement && { scopeDownStatement }) },
-  });
+  rate: Omit<CfnWebACL.RateBasedStatementProperty, 'aggregateKeyType'>,
+) {
+  const rateBasedStatement = { aggregateKeyType: 'IP', evaluationWindowSec: 300, ...rate };
+  return blockRule(priority, name, { rateBasedStatement });
 }
 
 const blockRule = (priority: number, name: string, statement: CfnWebACL.StatementProperty): CfnWebACL.RuleProperty => ({
@@ -107,36 +104,20 @@ const blockRule = (priority: number, name: string, statement: CfnWebACL.Statemen
   visibilityConfig: visibility(name),
 });
 
-const withoutBearer: CfnWebACL.StatementProperty = {
-  notStatement: {
-    statement: {
-      byteMatchStatement: {
-        fieldToMatch: { singleHeader: { Name: 'authorization' } },
-        positionalConstraint: 'STARTS_WITH',
-        searchString: 'bearer ',
-        textTransformations: [{ priority: 0, type: 'LOWERCASE' }],
-      },
-    },
-  },
+const bearer = {
+  fieldToMatch: { singleHeader: { Name: 'authorization' } },
+  positionalConstraint: 'STARTS_WITH',
+  searchString: 'bearer ',
+  textTransformations: [{ priority: 0, type: 'LOWERCASE' }],
 };
+const withoutBearer = { notStatement: { statement: { byteMatchStatement: bearer } } };
 
+/** AWS's rules. WAF rejects an empty list of overrides. */
 function managedRules(priority: number, name: string, counted: readonly string[]): CfnWebACL.RuleProperty {
-  return {
-    name,
-    priority,
-    statement: {
-      managedRuleGroupStatement: {
-        vendorName: 'AWS',
-        name,
-        // WAF rejects an empty list.
-        ...(counted.length > 0 && {
-          ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
-        }),
-      },
-    },
-    overrideAction: { none: {} },
-    visibilityConfig: visibility(name),
-  };
+  const ruleActionOverrides = counted.map((rule) => ({ name: rule, actionToUse: { count: {} } }));
+  const group = { vendorName: 'AWS', name, ...(counted.length > 0 && { ruleActionOverrides }) };
+  const statement = { managedRuleGroupStatement: group };
+  return { name, priority, statement, overrideAction: { none: {} }, visibilityConfig: visibility(name) };
 }
 
 /** Request samples are off: they would contain keys. */

@@ -1,5 +1,5 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type ErrorCode, errorCatalog } from '../../shared/contract/errors.ts';
+import { type ErrorCode, errorCatalog, ServiceError } from '../../shared/contract/errors.ts';
 import { challenges } from '../../shared/http/authorizer-result.ts';
 import {
   limitHeaders,
@@ -23,8 +23,9 @@ const limitHeaderMappings: Readonly<Record<Phase, Readonly<Record<string, string
 const retryAfterOneSecond = { 'Retry-After': "'1'" };
 const challenge = literals({ 'WWW-Authenticate': challenges.API_KEY_INVALID });
 
-/** The type whose code, message and challenge the authorizer sets. Its status is the same for all of them. */
+/** The type whose code, message and challenge the authorizer sets: it knows whether a key was sent. */
 const DENIED = 'ACCESS_DENIED';
+const deniedBody = { code: '$context.authorizer.code', message: '$context.authorizer.message' };
 
 /**
  * The response for every type of error of API Gateway itself. A type without one would
@@ -74,20 +75,11 @@ export function addGatewayResponses(restApi: RestApi, page: string | undefined):
         ...headers,
         ...(type === DENIED && page !== undefined ? { Link: 'context.authorizer.help' } : help),
       },
-      templates: { 'application/json': type === DENIED ? deniedBody() : bodyOf(code) },
+      templates: {
+        'application/json': JSON.stringify({ ...new ServiceError(code).body, ...(type === DENIED && deniedBody) }),
+      },
     });
   }
-}
-
-function bodyOf(code: ErrorCode): string {
-  const { message, status } = errorCatalog[code];
-  return JSON.stringify({ code, message, status });
-}
-
-/** A denied request's code and message come from the authorizer, which knows whether a key was sent. */
-function deniedBody(): string {
-  const { status } = errorCatalog.API_KEY_INVALID;
-  return `{"code":"$context.authorizer.code","message":"$context.authorizer.message","status":${status}}`;
 }
 
 /** Literal header values in API Gateway's syntax. */

@@ -19,9 +19,6 @@ import { isStreaming, type OperationFunctions, timedOperation } from './operatio
 import type { ServiceFunction } from './service-function.ts';
 import { batchMethodThrottle } from './usage-plans.ts';
 
-/** The resource of all paths without another resource. */
-const ANY_PATH = '{path+}';
-
 /** Fraction of the requests that X-Ray samples. */
 const TRACED_SHARE = 0.01;
 
@@ -136,7 +133,7 @@ export class InventoryApi extends Construct {
       paths.add(path);
     }
     const toFallback = integration(byName.fallback);
-    for (const path of ['/', ...paths, `/${ANY_PATH}`])
+    for (const path of ['/', ...paths, '/{path+}'])
       this.restApi.root.resourceForPath(path).addMethod('ANY', toFallback);
     for (const path of paths) this.#addPreflight(path);
   }

@@ -55,8 +55,7 @@ export class InventoryStack extends Stack {
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
     const keySync = new KeySync(this, 'KeySync', { restApi, tables });
-    const { stock } = tables;
-    const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', { stock }) : undefined;
+    const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', tables) : undefined;
 
     // None for a rollback, which may fix the cause of a failed check.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
@@ -80,9 +79,7 @@ export class InventoryStack extends Stack {
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     for (const table of tableNames)
-      new CfnOutput(this, `${pascalCase(table)}TableName`, {
-        value: tables.nameOf(table),
-      });
+      new CfnOutput(this, `${pascalCase(table)}TableName`, { value: tables.nameOf(table) });
   }
 }
 

@@ -43,10 +43,7 @@ const described: Readonly<Record<FunctionName, { readonly purpose: string }>> = 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no other keys
 const functionNames = Object.keys(definitions) as FunctionName[];
 
-/**
- * Collects garbage of streamed lists early, so memory stays flat: by default V8 lets the heap grow
- * to a quarter of a gigabyte first. Lambda's Node.js runtime sets other sizes only if these are absent.
- */
+/** Collects garbage of streamed lists early: by default V8 lets the heap grow to a quarter of a gigabyte first. */
 export const STREAMING_NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=4';
 
 export interface OperationFunctionsProps extends Pick<StageSettings, 'petDeprecation' | 'lists' | 'batchConcurrency'> {

@@ -68,12 +68,7 @@ export class ReferencePage extends Construct {
     return `https://${this.distribution.distributionDomainName}`;
   }
 
-  /**
-   * Uploads the files. Those of earlier builds stay, for pages that are still open.
-   *
-   * @param serverUrl base URL of the API
-   * @returns the last upload
-   */
+  /** Uploads the files, and returns the last upload. Those of earlier builds stay, for pages that are still open. */
   upload(serverUrl: string): IDependable {
     const { name } = this.#settings;
     const files: Files = [...pageFiles({ serverUrl, environment: name })];

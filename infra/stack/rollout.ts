@@ -20,10 +20,7 @@ export interface CanaryRolloutProps {
   readonly allAtOnce: boolean;
 }
 
-/**
- * In a canary, a version that always fails affects 10% of an operation's few requests. A single failure may be the old
- * version's, and does not count.
- */
+/** A canary that always fails affects 10% of an operation's few requests. One failure may be the old version's. */
 const FEW_FAILED = { percent: 0.05, atLeast: 2 };
 
 /**

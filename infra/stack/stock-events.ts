@@ -1,16 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, StartingPosition, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ServiceFunction } from './service-function.ts';
-
-export interface StockEventsProps {
-  /** With a stream of old and new images. */
-  readonly stock: Table;
-}
+import type { Tables } from './tables.ts';
 
 /**
  * Publishes each change of stock on a bus named after the stack (docs/events.md). A failed batch is retried until
@@ -23,7 +18,7 @@ export class StockEvents extends Construct {
   /** The unpublished changes. */
   readonly queue: Queue;
 
-  constructor(scope: Construct, id: string, { stock }: StockEventsProps) {
+  constructor(scope: Construct, id: string, { stock }: Pick<Tables, 'stock'>) {
     super(scope, id);
     const bus = new EventBus(this, 'Bus', { eventBusName: Stack.of(this).stackName, description: 'Changes of stock' });
     this.queue = new Queue(this, 'Unpublished', {

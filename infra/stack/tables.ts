@@ -25,11 +25,7 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   /** Idempotency records: updates with an Idempotency-Key and their responses, for a day. */
   requests: { partitionKey: string('requestId'), timeToLiveAttribute: 'ttl' },
   /** Who changed a key: one item per change, by the key's record and its revision, for 400 days. */
-  history: {
-    partitionKey: string('recordId'),
-    sortKey: number('revision'),
-    timeToLiveAttribute: 'ttl',
-  },
+  history: { partitionKey: string('recordId'), sortKey: number('revision'), timeToLiveAttribute: 'ttl' },
   /** Admitted and refused requests: one item per key and UTC day, and one for all keys together, for 400 days. */
   usage: { partitionKey: string('recordId'), sortKey: string('day'), timeToLiveAttribute: 'ttl' },
 };

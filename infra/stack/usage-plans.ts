@@ -6,10 +6,7 @@ import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-ta
 import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
 
-/**
- * Throttle per key for batch updates (`PATCH /inventory`): requests per second, and bucket size. All stock is
- * one partition of DynamoDB, and no key may use all of its write throughput.
- */
+/** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
 /**
@@ -18,15 +15,12 @@ export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
  */
 const BATCH_KEYS = 6;
 
-/**
- * Refused batch updates of all keys that reach their function for an exact response: requests per second, and bucket
- * size. More of them would take the throttle of the method from admitted batch updates.
- */
+/** Throttle of refused batch updates: more would take the throttle of the method from admitted ones. */
 export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
 
 /**
- * Throttle of the method for all keys: requests per second, and bucket size. It returns a 429 before anything is
- * counted or changed; beyond the function's reserved concurrency, Lambda's throttle would be a crash (502) to clients.
+ * Throttle of the method for all keys. It returns a 429 before anything is counted or changed; beyond the function's
+ * reserved concurrency, Lambda's throttle would be a crash (502) to clients.
  */
 export const batchMethodThrottle = {
   rateLimit: BATCH_KEYS * batchThrottle.rateLimit + overflowBatchThrottle.rateLimit,
@@ -62,18 +56,13 @@ export class UsagePlans extends Construct {
       const { title, limits } = plans[planId];
       this.#addPlan(title, planId, props, limits === 'agreed' ? asWideAsStage : guardOf(limits));
     }
-    this.#addInternalPlan('Overflow', props, asWideAsStage);
-    this.#addInternalPlan('Interim', props, {});
-  }
-
-  #addInternalPlan(title: InternalPlan, props: UsagePlansProps, settings: UsagePlanProps): void {
-    const plan = this.#addPlan(title, INTERNAL_PLAN, props, settings);
-    plan.addApiKey(
-      new ApiKey(this, `${title}Key`, {
-        value: internalIdentifier(Stack.of(this), title),
-        description: `Meters requests on the ${title} plan. It grants no access: no request is authenticated by it.`,
-      }),
-    );
+    for (const title of ['Overflow', 'Interim'] as const)
+      this.#addPlan(title, INTERNAL_PLAN, props, title === 'Overflow' ? asWideAsStage : {}).addApiKey(
+        new ApiKey(this, `${title}Key`, {
+          value: internalIdentifier(Stack.of(this), title),
+          description: `Meters requests on the ${title} plan. It grants no access: no request is authenticated by it.`,
+        }),
+      );
   }
 
   #addPlan(title: string, tag: string, { stage, batchMethod }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {

@@ -151,10 +151,10 @@ export const alarmCatalog = {
     firstStep: 'the graph "Table throttles": which table?',
     // Only these tables have items with many concurrent writes. Other persistent throttling causes a 503.
     metric: (metrics) =>
-      metrics.sum(
-        'throttles',
-        (['keys', 'stock'] as const).map((name) => metrics.table(name, 'WriteThrottleEvents')),
-      ),
+      metrics.sum('throttles', [
+        metrics.table('keys', 'WriteThrottleEvents'),
+        metrics.table('stock', 'WriteThrottleEvents'),
+      ]),
     breaches: { atLeast: THROTTLED.atLeast },
   },
   'sync-missing': {

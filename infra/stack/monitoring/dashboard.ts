@@ -77,11 +77,9 @@ function graphsOf(metrics: MonitoringMetrics): cloudwatch.IWidget[] {
 
 function responseTimes(metrics: MonitoringMetrics): cloudwatch.IMetric[] {
   const { authorizer } = metrics.monitored.functions.byName;
-  const p99 = cloudwatch.Stats.percentile(99);
+  const [p50, p99] = [cloudwatch.Stats.percentile(50), cloudwatch.Stats.percentile(99)];
   return [
-    metrics
-      .gateway('Latency', cloudwatch.Stats.percentile(50), timedOperation)
-      .with({ label: `${timedOperation} p50` }),
+    metrics.gateway('Latency', p50, timedOperation).with({ label: `${timedOperation} p50` }),
     metrics.gateway('Latency', p99, timedOperation).with({ label: `${timedOperation} p99` }),
     metrics.function(authorizer, 'Duration', p99).with({ label: 'authorizer p99' }),
   ];

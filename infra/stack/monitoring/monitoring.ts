@@ -15,10 +15,7 @@ export interface MonitoringProps extends Monitored {
   readonly settings: Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'>;
 }
 
-/**
- * Refusals by API Gateway's usage plans and throttles, which must never refuse what the limiter has admitted, except
- * for batch updates beyond their throttle.
- */
+/** API Gateway must never refuse what the limiter has admitted, except for batch updates beyond their throttle. */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
 
 const { method, path } = operations.updateInventories;
