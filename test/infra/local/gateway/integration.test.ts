@@ -65,7 +65,7 @@ test.each([
   await expect(call(deploy(source), '{}', 100)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
 });
 
-test('The body of an integration that outlasts its time-out fails', async () => {
+test('The body of an integration that outlasts its timeout fails', async () => {
   // With so little time to answer, loading the function would be all that it does.
   const lambda = deploy(streaming(`if (event.load) return stream.end(); await write('[1,');`, metadata));
   await text(lambda.stream('{"load":true}'));
