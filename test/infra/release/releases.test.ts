@@ -31,9 +31,7 @@ test.each<[Release, canaries: number]>([
 ])('%s lets %i functions change by degrees, under the alarms', (release, canaries) => {
   const aliases = resourcesIn(releases[release], 'AWS::Lambda::Alias');
   const groups = propertiesIn(releases[release], 'AWS::CodeDeploy::DeploymentGroup');
-  const alarms = ['ApiErrors', 'SlowAnswers', 'AuthorizerErrors', 'FunctionErrors'].map(
-    (name) => `MonitoringAlarms${name}`,
-  );
+  const alarms = ['SlowAnswers', 'FunctionErrors'].map((name) => `MonitoringAlarms${name}`);
 
   expect(aliases.filter(([, alias]) => 'UpdatePolicy' in alias)).toHaveLength(canaries);
   expect(groups).toHaveLength(functionCount);
