@@ -39,7 +39,7 @@ export const faultsOfLimiter: readonly PlantedFault[] = [
 export const faultsOfKeys: readonly FaultOfKeys[] = [
   {
     fault: 'resume ignores the revision that it read',
-    file: 'infra/admin/keys/key-changes.ts',
+    file: 'infra/admin/keys/key-actions.ts',
     from: 'if (isRead)',
     to: 'if (false)',
     pair: { first: 'resume', second: 'suspend', fault: 'stop' },

@@ -15,8 +15,9 @@ import { Limiter } from '../../shared/keys/limiter.ts';
 import { planIds, plans } from '../../shared/keys/plans.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from '../../infra/admin/keys/tokens.ts';
-import { editKey, moveKey, resumeKey, revokeKey, suspendKey } from '../../infra/admin/keys/key-changes.ts';
-import { findRecord } from '../../infra/admin/keys/find-key.ts';
+import type { Inputs } from '../../infra/admin/keys/inputs.ts';
+import { keyActions } from '../../infra/admin/keys/key-actions.ts';
+import type { KeyView } from '../../infra/admin/keys/key-view.ts';
 import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
 import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
@@ -217,21 +218,30 @@ export function nameLabeled(record: KeyRecord | undefined, label: string): strin
   return token ? tokenName(token) : label;
 }
 
+/** Runs an action on a key, as the command and the console do. @returns the key after it */
+export async function act(target: Target, name: string, id: string, values: Partial<Inputs> = {}): Promise<KeyView> {
+  // An action reads its own inputs only.
+  const inputs: Inputs = JSON.parse(JSON.stringify(values));
+  const result = await keyActions[name]?.run(target, inputs, id);
+  if (result?.view) return result.view;
+  throw new Error(`There is no action ${name}`);
+}
+
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
-  edit: (target, id) => editKey(target, id, { name: 'edited', expires: LATER }),
-  'move to Free': (target, id) => moveKey(target, id, 'free', plans.free.limits),
-  'move to Pro': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
-  'move off Enterprise': (target, id) => moveKey(target, id, 'pro', plans.pro.limits),
-  'move to Enterprise': (target, id) => moveKey(target, id, 'enterprise', { perMinute: 800, perDay: 8_000 }),
+  edit: (target, id) => act(target, 'edit', id, { name: 'edited', expires: LATER }),
+  'move to Free': (target, id) => act(target, 'move', id, { plan: 'free' }),
+  'move to Pro': (target, id) => act(target, 'move', id, { plan: 'pro' }),
+  'move off Enterprise': (target, id) => act(target, 'move', id, { plan: 'pro' }),
+  'move to Enterprise': (target, id) => act(target, 'move', id, { plan: 'enterprise', perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
   add: (target, id) => shown(addToken(target, id, { label: 'reports', access: 'read' })),
   end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabeled(subject, MAIN_LABEL)),
-  suspend: (target, id) => suspendKey(target, id, undefined),
-  'suspend for a while': (target, id) => suspendKey(target, id, HOUR_MS),
-  resume: (target, id) => resumeKey(target, id),
-  revoke: async (target, id) => revokeKey(target, await findRecord(target, id)),
+  suspend: (target, id) => act(target, 'suspend', id),
+  'suspend for a while': (target, id) => act(target, 'suspend', id, { for: HOUR_MS }),
+  resume: (target, id) => act(target, 'resume', id),
+  revoke: (target, id) => act(target, 'revoke', id),
   sync: (target) => syncKeys(target),
 } as const satisfies Record<string, Command>;
 

@@ -11,9 +11,9 @@ import { findToken, type KeySelection, listKeys, showKey, stateFilters } from '.
 import type { NewToken } from '../keys/tokens.ts';
 import type { Target } from '../service/target.ts';
 import { withTarget } from '../service/text.ts';
-import { ask, confirm } from './confirm.ts';
 import { historyText, keyListCsv, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
+import { ask, confirm } from './output.ts';
 
 const MAX_HISTORY_ROWS = 500;
 

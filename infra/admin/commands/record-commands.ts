@@ -6,9 +6,8 @@ import { countsText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
 import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
-import { confirm } from './confirm.ts';
 import { onService, type Outcome } from './options.ts';
-import { withProgress } from './output.ts';
+import { confirm, withProgress } from './output.ts';
 
 /** `inventory …`. */
 export function inventoryCommand(): Command {

@@ -3,9 +3,8 @@ import { tableNames } from '../../stages.ts';
 import { AdminError } from '../service/failures.ts';
 import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
 import { formatNumber } from '../service/text.ts';
-import { confirm } from './confirm.ts';
 import { onService, outcome } from './options.ts';
-import { withProgress } from './output.ts';
+import { confirm, withProgress } from './output.ts';
 
 /** `restore TABLE --from NAME`. */
 export function restoreCommand(): Command {

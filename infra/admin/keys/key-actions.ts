@@ -1,14 +1,24 @@
-import { type Access, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
-import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
+import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
+import { differences, type KeyChange, MAIN_LABEL, revocation } from '../../../shared/key-registry/record-changes.ts';
+import { takesEdits, UNREAD } from '../../../shared/key-registry/reconcile.ts';
+import { type Access, idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
+import { AdminError, reasonOf } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
+import { formatTime, limitsText, timeOrNever, visible } from '../service/text.ts';
+import {
+  changeKey,
+  changeRecord,
+  removedError,
+  reportUnapplied,
+  untilDone,
+  waitForRefusalCacheExpiry,
+} from './change-key.ts';
+import { findKey, findRecord } from './find-key.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
 import { endingText, isInState, reasonText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
-import { editKey, endOf, moveKey, resumeKey, revokeKey, suspendKey } from './key-changes.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
-import { findRecord } from './find-key.ts';
-import type { Target } from '../service/target.ts';
-import { limitsText, formatTime, timeOrNever, visible } from '../service/text.ts';
 
 /** Result of an action. */
 export interface ActionResult {
@@ -56,6 +66,8 @@ function action<Name extends keyof Inputs = never>(
 /** Whether requests are refused until the key is resumed, or for a time. */
 export const isSuspendedOrDisabled = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
 const isCurrent = ({ state }: KeyView): boolean => state !== 'expired';
+/** The expiration as stored. */
+const endOf = (expires = NO_EXPIRY): number | undefined => (expires < NO_EXPIRY ? expires : undefined);
 const accessOf = (isReadOnly = false): Access => (isReadOnly ? 'read' : 'full');
 
 export const createAction = action({
@@ -80,7 +92,16 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     inputs: [],
     isApplicable: isSuspendedOrDisabled,
     run: async (target, _, id) => {
-      const { view, wasBlocked } = await resumeKey(target, id);
+      let [isRead, wasBlocked] = [false, false];
+      const resumed = await changeKey(target, await findKey(target, id), (now) => {
+        // A key that is blocked again in the meantime stays blocked.
+        if (isRead) throw changedMeanwhile(idOf(now));
+        isRead = true;
+        wasBlocked = !now.enabled || now.suspendedUntil > Date.now();
+        return wasBlocked ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
+      });
+      if (wasBlocked) await waitForRefusalCacheExpiry(target);
+      const view = keyView(resumed);
       return { view, message: `${visible(view.name)} ${wasBlocked ? '' : 'is not suspended: it '}${isInState(view)}.` };
     },
   }),
@@ -95,7 +116,20 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
     },
     run: async (target, { plan, ...agreed }, id) => {
-      const view = await moveKey(target, id, plan, limitsOn(plan, agreed, target.stage));
+      const limits = limitsOn(plan, agreed, target.stage);
+      await usagePlanIdOf(target, plan);
+      // Counters stay; a blocked key stays blocked.
+      const record = await changeKey(target, await findKey(target, id), (now, { record: read, live }) => ({
+        plan,
+        ...limits,
+        // A key without a plan gets one.
+        ...(takesEdits(read) && live && !live.reading && { enabled: read.enabled && live.enabled }),
+        // Refusals under the old limits no longer count toward a suspension.
+        ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
+        minuteRefused: 0,
+      }));
+      await waitForRefusalCacheExpiry(target);
+      const view = keyView(record);
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
       return { view, message: view.state === 'active' ? moved : `${moved} It still ${isInState(view)}.` };
     },
@@ -106,8 +140,14 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     inputs: ['name', 'expires'],
     allOptional: true,
     isApplicable: ({ state }) => state !== 'revoked',
-    run: async (target, edit, id) => {
-      const view = await editKey(target, id, edit);
+    run: async (target, { name, expires }: Partial<Inputs>, id) => {
+      if (name === undefined && expires === undefined)
+        throw new AdminError('Nothing to edit. Pass --name, --expires or both.');
+      const edited = await changeKey(target, await findKey(target, id), (now) =>
+        differences(now, { name: name ?? now.name, expiresAtMs: endOf(expires ?? now.expiresAtMs) }),
+      );
+      if (expires !== undefined) await waitForRefusalCacheExpiry(target);
+      const view = keyView(edited);
       return { view, message: `${visible(view.name)} ${isInState(view)}. It expires: ${timeOrNever(view.expires)}.` };
     },
   }),
@@ -161,15 +201,26 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     inputs: ['for', 'reason'],
     isApplicable: ({ state, suspendedUntil }) => state !== 'suspended' || suspendedUntil !== null,
     run: async (target, { for: forMs, reason }, id) => {
-      const view = await suspendKey(target, id, forMs, reason);
+      const until = forMs === undefined ? UNTIL_RESUMED : Date.now() + forMs;
+      const found = await findKey(target, id);
+      // First the record, without API Gateway. An edit there that no sync has read is adopted afterwards.
+      const suspension = ({ suspendedUntil, unappliedSince = UNREAD }: KeyRecord): KeyChange => ({
+        // Another suspension can only extend the current one.
+        suspendedUntil: Math.max(until, suspendedUntil),
+        suspendedByAdmin: true,
+        ...(forMs === undefined && { enabled: false, unappliedSince }),
+      });
+      const suspended = await changeRecord(target, found, suspension, reason);
+      const view = keyView(
+        forMs === undefined
+          ? await changeKey(target, suspended, () => ({})).catch((error: unknown) =>
+              reportUnapplied(target, suspended, reasonOf(error)),
+            )
+          : reportUnapplied(target, suspended),
+      );
       const end = view.suspendedUntil === null ? 'it is resumed' : formatTime(view.suspendedUntil);
-      const message = `${visible(view.name)} is suspended until ${end}`;
-      const asked = Date.now() + (forMs ?? UNTIL_RESUMED);
-      const isLonger = view.suspendedUntil === null ? forMs !== undefined : Date.parse(view.suspendedUntil) > asked;
-      return {
-        view,
-        message: isLonger ? `${message}, as before: a shorter suspension changes nothing.` : `${message}.`,
-      };
+      const rest = suspended.suspendedUntil > until ? ', as before: a shorter suspension changes nothing' : '';
+      return { view, message: `${visible(view.name)} is suspended until ${end}${rest}.` };
     },
   }),
   revoke: action({
@@ -184,8 +235,26 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     },
     run: async (target, { reason }, id) => {
       const key = await findRecord(target, id);
-      const view = keyView(await revokeKey(target, key, reason));
+      // First in the keys table, effective immediately, then in API Gateway.
+      const revoked = await untilDone(async () => {
+        const record = await target.keyTable.get(key.recordId);
+        if (!record) throw removedError();
+        return record.revoked ? record : target.keyTable.revise(record, revocation(Date.now()), { reason });
+      });
+      try {
+        if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);
+      } catch (error) {
+        target.notices.incomplete(
+          `The key is revoked. API Gateway still has it (${reasonOf(error)}): the next sync deletes it.`,
+        );
+      }
+      const view = keyView(revoked);
       return { view, message: `${visible(key.name)} (${view.id}) is revoked${key.revoked ? ' already' : ''}.` };
     },
   }),
 };
+
+const changedMeanwhile = (id: string): AdminError =>
+  new AdminError(
+    `Another command has changed the key ${id}. Check it with npm run admin -- keys show ${id}, then run this command again.`,
+  );

@@ -75,36 +75,30 @@ function rowOf<Entry>(read: () => unknown, kind: RecordKind<Entry>): { readonly 
 interface Reader {
   readonly options: Options;
   /** @throws RowError */
-  readonly valueOf: (record: unknown, info: InfoRecord) => unknown;
+  readonly valueOf: (record: unknown, info: Partial<Pick<InfoRecord, 'error'>>) => unknown;
 }
 
 /** @param fields allowed columns; a cell is parsed by the type of its field */
 function csv(fileName: string, fields: v.ObjectEntries): Reader {
-  let names: readonly string[] = [];
   const checkColumns = (line: readonly string[]): string[] => {
-    names = line;
     const isWanted = (field: string): boolean => line.includes(field) || fields[field]?.type !== 'optional';
     if (isDeepStrictEqual(line.toSorted(), Object.keys(fields).filter(isWanted).toSorted())) return [...line];
     const wanted = fieldNames(fields).join();
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
     throw new AdminError(`The first line of ${fileName} must be ${wanted}, not ${found}. Nothing was written.`);
   };
-  const options: Options = {
-    bom: true,
-    trim: true,
-    columns: checkColumns,
-    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
-    delimiter: [',', ';'],
-    cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
-  };
   return {
-    options,
+    options: {
+      bom: true,
+      trim: true,
+      columns: checkColumns,
+      // Spreadsheets in many locales write semicolons. An export quotes cells with either.
+      delimiter: [',', ';'],
+      cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
+    },
     valueOf(record, { error }) {
-      const cells: unknown = error?.record;
-      if (!Array.isArray(cells)) return record;
-      throw new RowError(
-        `has ${cells.length} cells, but the first line names ${names.length} columns: ${names.join()}`,
-      );
+      if (error) throw new RowError(error.message);
+      return record;
     },
   };
 }
@@ -113,37 +107,27 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** One JSON value per line. An int64 is returned as its digits, from a number or a string. */
 const jsonl: Reader = {
-  // JSON has no such character: a line is one cell. As bytes, since invalid UTF-8 must be refused.
   options: {
+    // JSON has no such character: a line is one cell. As bytes, since invalid UTF-8 must be refused.
     delimiter: '\0',
+    encoding: null,
     quote: false,
     record_delimiter: ['\r\n', '\n'],
-    encoding: null,
     on_record: (cells) => (String(cells).trim() === '' ? undefined : cells),
   },
   valueOf(record) {
-    const text = textOf(record);
     try {
+      const cells = v.parse(v.array(v.instance(Buffer)), record);
+      const text = cells.map((cell) => utf8.decode(cell)).join('\0');
       const value = parseExactJson(text, true);
       const duplicate = duplicateField(text);
-      if (!duplicate) return value;
-      throw new RowError(`${duplicate.field} is duplicated`);
+      if (duplicate) throw new Error(`${duplicate.field} is duplicated`);
+      return value;
     } catch (error) {
-      throw error instanceof RowError ? error : new RowError(`is not valid JSON (${reasonOf(error)})`);
+      throw new RowError(`is not valid JSON (${reasonOf(error)})`);
     }
   },
 };
-
-function textOf(cells: unknown): string {
-  try {
-    return v
-      .parse(v.array(v.instance(Buffer)), cells)
-      .map((cell) => utf8.decode(cell))
-      .join('\0');
-  } catch {
-    throw new RowError('is not UTF-8 text');
-  }
-}
 
 /** Parses a cell by the type of its field. Invalid text stays text, and the schema rejects it. */
 function cellValue(text: string, field: Field | undefined): unknown {

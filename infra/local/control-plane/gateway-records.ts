@@ -30,7 +30,7 @@ export interface ApiStage {
   readonly stage: string;
 }
 
-/** A usage plan of the template, as the API returns it: max requests of a key per UTC day, and a token bucket per key. */
+/** A usage plan of the template, as the API returns it: max requests per UTC day, and a token bucket, of each key. */
 export type UsagePlan = ApiUsagePlan & { readonly id: string; readonly tags: Readonly<Record<string, string>> };
 
 /** The local server's own table for API Gateway's state, next to the tables of the template. */

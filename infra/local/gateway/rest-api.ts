@@ -135,8 +135,8 @@ function pathOf(id: string, stack: ServedStack): string {
 }
 
 /**
- * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not invoke
- * it: `source` is the part of the source ARN after the API's id.
+ * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not
+ * invoke it: `source` is the part of the source ARN after the API's id.
  */
 function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack

@@ -15,8 +15,8 @@ interface Bucket {
 export type Meter = ReturnType<typeof usageMeter>;
 
 /**
- * Meters the requests to one stage by the usage plans: finds the key, checks throttle and quota, and returns its id. Throws
- * a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
+ * Meters the requests to one stage by the usage plans: finds the key, checks throttle and quota, and returns its id.
+ * Throws a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
  */
 export function usageMeter(records: GatewayRecords, stage: ApiStage) {
   /** By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota. */

@@ -1,6 +1,6 @@
 import { TooManyRequestsException } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { editKey, type KeyEdit } from '../../../infra/admin/keys/key-changes.ts';
+import type { Inputs } from '../../../infra/admin/keys/inputs.ts';
 import { keyActions } from '../../../infra/admin/keys/key-actions.ts';
 import { keyView, listKeys } from '../../../infra/admin/keys/key-view.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
@@ -9,6 +9,7 @@ import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import {
+  act,
   type CommandName,
   commands,
   InProcessTarget,
@@ -57,7 +58,7 @@ async function history() {
   const [record] = await world.keys();
   return record && target.history.of(record, 9);
 }
-const editTo = (change: KeyEdit) => editKey(target, 'subject', change);
+const editTo = (change: Partial<Inputs>) => act(target, 'edit', 'subject', change);
 const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
 const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findToken, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { addToken, endToken, rotateKey } from '../../../infra/admin/keys/tokens.ts';
-import { revokeKey } from '../../../infra/admin/keys/key-changes.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -103,7 +102,7 @@ test('A token is found by its handle, whether it works or not', async () => {
   expect(await findToken(target, generateToken(subject.recordId))).toMatchObject({ token: null });
   await expect(findToken(target, `${key}x`)).rejects.toThrow('mistyped or truncated');
   await expect(findToken(target, generateToken())).rejects.toThrow('another stage, or its key was deleted');
-  await revokeKey(target, subject);
+  await commands.revoke(target, 'subject');
   expect(await findToken(target, key)).toMatchObject({ key: { id: 'subject', state: 'revoked' }, token: null });
 });
 
