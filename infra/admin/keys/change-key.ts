@@ -83,7 +83,7 @@ export async function applyChange(target: Target, { record, live }: Seen, wasApp
   }
 }
 
-/** API Gateway's key is newer than a restored record. No later sync reports the keys that this one unblocks. */
+/** API Gateway's key is newer than a restored record, and found by its value. Later syncs do not report an opening. */
 async function syncRestored(target: Target): Promise<void> {
   const { opened, problems } = await syncKeys(target);
   for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
