@@ -219,7 +219,12 @@ export function nameLabeled(record: KeyRecord | undefined, label: string): strin
 }
 
 /** Runs an action on a key, as the command and the console do. @returns the key after it */
-export async function act(target: Target, name: string, id: string, values: Partial<Inputs> = {}): Promise<KeyView> {
+export async function runAction(
+  target: Target,
+  name: string,
+  id: string,
+  values: Partial<Inputs> = {},
+): Promise<KeyView> {
   // An action reads its own inputs only.
   const inputs: Inputs = JSON.parse(JSON.stringify(values));
   const result = await keyActions[name]?.run(target, inputs, id);
@@ -230,18 +235,19 @@ export async function act(target: Target, name: string, id: string, values: Part
 export const commands = {
   create: (target) => shown(createKey(target, { name: NAME, plan: 'free', limits: plans.free.limits })),
   'create for Enterprise': (target) => shown(createKey(target, { name: NAME, plan: 'enterprise', limits: AGREED })),
-  edit: (target, id) => act(target, 'edit', id, { name: 'edited', expires: LATER }),
-  'move to Free': (target, id) => act(target, 'move', id, { plan: 'free' }),
-  'move to Pro': (target, id) => act(target, 'move', id, { plan: 'pro' }),
-  'move off Enterprise': (target, id) => act(target, 'move', id, { plan: 'pro' }),
-  'move to Enterprise': (target, id) => act(target, 'move', id, { plan: 'enterprise', perMinute: 800, perDay: 8_000 }),
+  edit: (target, id) => runAction(target, 'edit', id, { name: 'edited', expires: LATER }),
+  'move to Free': (target, id) => runAction(target, 'move', id, { plan: 'free' }),
+  'move to Pro': (target, id) => runAction(target, 'move', id, { plan: 'pro' }),
+  'move off Enterprise': (target, id) => runAction(target, 'move', id, { plan: 'pro' }),
+  'move to Enterprise': (target, id) =>
+    runAction(target, 'move', id, { plan: 'enterprise', perMinute: 800, perDay: 8_000 }),
   rotate: (target, id) => shown(rotateKey(target, id, { label: MAIN_LABEL, graceMs: HOUR_MS })),
   add: (target, id) => shown(addToken(target, id, { label: 'reports', access: 'read' })),
   end: (target, id, subject?: KeyRecord) => endToken(target, id, nameLabeled(subject, MAIN_LABEL)),
-  suspend: (target, id) => act(target, 'suspend', id),
-  'suspend for a while': (target, id) => act(target, 'suspend', id, { for: HOUR_MS }),
-  resume: (target, id) => act(target, 'resume', id),
-  revoke: (target, id) => act(target, 'revoke', id),
+  suspend: (target, id) => runAction(target, 'suspend', id),
+  'suspend for a while': (target, id) => runAction(target, 'suspend', id, { for: HOUR_MS }),
+  resume: (target, id) => runAction(target, 'resume', id),
+  revoke: (target, id) => runAction(target, 'revoke', id),
   sync: (target) => syncKeys(target),
 } as const satisfies Record<string, Command>;
 

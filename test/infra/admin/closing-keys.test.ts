@@ -5,7 +5,7 @@ import type { Target } from '../../../infra/admin/service/target.ts';
 import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
-  act,
+  runAction,
   type CommandName,
   commands,
   InProcessTarget,
@@ -97,7 +97,7 @@ describe('A suspension', () => {
       const key = { TableName: KEYS_TABLE, Key: { recordId } };
       return target.documents.send(new UpdateCommand({ ...key, UpdateExpression, ...values }));
     });
-    await world.run(() => act(target, 'suspend', 'subject', { for: MINUTE_MS }), ban);
+    await world.run(() => runAction(target, 'suspend', 'subject', { for: MINUTE_MS }), ban);
 
     expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
   });
@@ -128,7 +128,7 @@ describe('A suspension', () => {
     ['lengthens a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
   ])('for a minute %s', async (_, suspendedUntil, change) => {
     await issueSubject(world, 'open', change);
-    const view = await act(target, 'suspend', 'subject', { for: MINUTE_MS });
+    const view = await runAction(target, 'suspend', 'subject', { for: MINUTE_MS });
 
     expect((await world.keys())[0]).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
     const until = suspendedUntil === UNTIL_RESUMED ? null : new Date(suspendedUntil).toISOString();
@@ -168,8 +168,8 @@ test('The history separates an edit in API Gateway, which a command adopts, from
   const subject = await issueSubject(world, 'open');
   renameInGateway();
   await commands['move to Pro'](target, 'subject');
-  await act(target, 'suspend', 'subject', { reason: 'not paid' });
-  await act(target, 'revoke', 'subject', { reason: 'left' });
+  await runAction(target, 'suspend', 'subject', { reason: 'not paid' });
+  await runAction(target, 'revoke', 'subject', { reason: 'left' });
 
   const [record = subject] = await world.keys();
   expect(await target.history.of(record, 9)).toMatchObject([
@@ -187,7 +187,7 @@ test('The history has a suspension by the limiter, while the record has it, and 
     { at: new Date(NOW).toISOString(), who: 'limiter', what: [ban] },
   ]);
 
-  for (const reason of ['a1', 'a2']) await act(target, 'suspend', 'subject', { reason });
+  for (const reason of ['a1', 'a2']) await runAction(target, 'suspend', 'subject', { reason });
   const [record = banned] = await world.keys();
   expect(await target.history.of(record, 9)).toMatchObject([
     { what: ['suspended as before'], reason: 'a2' },

@@ -9,7 +9,7 @@ import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import {
-  act,
+  runAction,
   type CommandName,
   commands,
   InProcessTarget,
@@ -58,7 +58,7 @@ async function history() {
   const [record] = await world.keys();
   return record && target.history.of(record, 9);
 }
-const editTo = (change: Partial<Inputs>) => act(target, 'edit', 'subject', change);
+const editTo = (change: Partial<Inputs>) => runAction(target, 'edit', 'subject', change);
 const move = () => commands['move to Pro'](target, 'subject');
 const plansOf = (id: string) => records.plansOfKey(id).map((plan) => plan.id);
 const issueChanged = (differences: Partial<KeyRecord>) => issueSubject(world, 'open', differences);

@@ -29,7 +29,7 @@ test.each<[string, string, Partial<KeyRecord>]>([
   ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
   ['expired', 'from the very moment on', { expiresAtMs: NOW }],
   ['no valid token', 'once the last one has ended', { tokens: { hash: { ...ENDED, until: NOW } } }],
-])('A key is %s %s', (state, _, differences) => {
+])('The state of a key is %s, %s', (state, _, differences) => {
   expect(keyView(aKey(differences), NOW).state).toBe(state);
 });
 
