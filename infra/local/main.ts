@@ -3,5 +3,8 @@ process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 process.once('SIGHUP', () => process.exit(129));
 
+// Under `node --watch`, threads would report their modules among their messages.
+delete process.env['WATCH_REPORT_DEPENDENCIES'];
+
 /** `npm start`. */
 await import('./start.ts');
