@@ -17,7 +17,6 @@ import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
-import { batchMethodThrottle } from './usage-plans.ts';
 
 /** Fraction of the requests that X-Ray samples. */
 const TRACED_SHARE = 0.01;
@@ -174,9 +173,7 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
-  const { rateLimit: throttlingRateLimit, burstLimit: throttlingBurstLimit } = batchMethodThrottle;
   const methodOptions = {
-    [methodKeyOf(operations.updateInventories)]: { ...settings, throttlingRateLimit, throttlingBurstLimit },
     ...((alarms || dashboard) && { [methodKeyOf(operations[timedOperation])]: { ...settings, metricsEnabled: true } }),
   };
   return { ...settings, metricsEnabled: false, methodOptions };

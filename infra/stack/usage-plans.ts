@@ -9,23 +9,8 @@ import type { ThrottleSettings } from '../stages.ts';
 /** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
-/**
- * Keys that send batch updates at their full rate concurrently: 750 entries per second. The partition accepts 1,000
- * until DynamoDB splits it, and single updates need the rest.
- */
-const BATCH_KEYS = 6;
-
-/** Throttle of refused batch updates: more would take the throttle of the method from admitted ones. */
+/** Throttle of refused batch updates: each occupies a function. */
 export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
-
-/**
- * Throttle of the method for all keys. It returns a 429 before anything is counted or changed; beyond the function's
- * reserved concurrency, Lambda's throttle would be a crash (502) to clients.
- */
-export const batchMethodThrottle = {
-  rateLimit: BATCH_KEYS * batchThrottle.rateLimit + overflowBatchThrottle.rateLimit,
-  burstLimit: BATCH_KEYS * batchThrottle.burstLimit + overflowBatchThrottle.burstLimit,
-} as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;

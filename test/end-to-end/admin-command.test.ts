@@ -209,6 +209,7 @@ test.each([
   [['usage', 'nobody'], 'There is no key nobody. To list all keys: npm run admin -- --url http'],
   [['usage', 'demo-free', '--days', '401'], 'must be a whole number from 1 to 400'],
   [['usage', '--days', '7'], '--days requires a key.'],
+  [['restore', 'usage', '--from', 'copy', '--exact', '--yes'], '--exact is not supported for usage.'],
   [['console', '--port', '0'], 'must be a whole number from 1 to 65,535'],
 ])('%j fails with one line and creates no key', async (words, message) => {
   const before = host.host.records.apiKeys.length;

@@ -41,6 +41,9 @@ interface Ended {
   readonly stderr: string;
 }
 
+/** As in npm start, and under `node --watch` in npm run dev. */
+const environment = { NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-server', WATCH_REPORT_DEPENDENCIES: '1' };
+
 /** `npm start` in a process of its own, without npm. */
 class HostProcess {
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
@@ -53,7 +56,7 @@ class HostProcess {
   constructor(args: readonly string[], scratch: string, project = root) {
     this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
       cwd: project,
-      env: { ...process.env, TMPDIR: scratch, NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-server' },
+      env: { ...process.env, ...environment, TMPDIR: scratch },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#dataDirectory = args[args.indexOf('--data') + 1] ?? '';

@@ -11,7 +11,7 @@ import { confirm, withProgress } from './output.ts';
 
 /** `inventory …`. */
 export function inventoryCommand(): Command {
-  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels');
+  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels, and set one');
   const set = inventory
     .command('set')
     .description('Set the quantity of one pet, effective immediately')

@@ -19,7 +19,7 @@ export function restoreCommand(): Command {
   return onService<RestoreOptions & { readonly yes: boolean }>(command, async (find, { yes, ...options }, argument) => {
     const table = tableNames.find((name) => name === argument) ?? 'stock';
     const { exact, open, dryRun, from } = options;
-    if (exact && ['keys', 'requests', 'history'].includes(table))
+    if (exact && !['stock', 'pets', 'orders'].includes(table))
       throw new AdminError(`--exact is not supported for ${table}.`);
     const target = await find();
     const run = (isDry: boolean) =>

@@ -86,6 +86,8 @@ async function historySection({ history }: Target, record: KeyRecord): Promise<H
     if (reason === undefined) throw error;
     return `The history cannot be read. ${reason}.`;
   });
+  if (shown.length === 0)
+    return markup`<section class="card"><h2>Latest changes</h2><p class="quiet">None so far.</p></section>`;
   return markup`<section class="card"><h2>Latest changes</h2>
 ${typeof shown === 'string' ? shown : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], shown.map(historyCells))}</section>`;
 }

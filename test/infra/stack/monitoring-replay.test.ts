@@ -110,22 +110,15 @@ test.each<[situation: string, values: Values, rollsBack: boolean, pages: readonl
   expect(replayed(values)).toEqual({ rollsBack, pages });
 });
 
-const batchStage = v.looseObject({
-  MethodSettings: v.array(
-    v.looseObject({ ResourcePath: v.string(), ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() }),
-  ),
-});
-
-test('The batch throttle admits the documented number of keys, within the batch concurrency', () => {
-  const [[, stage] = []] = propertiesOf(production, 'AWS::ApiGateway::Stage', batchStage);
-  const { ThrottlingRateLimit: rate = NaN, ThrottlingBurstLimit: burst = NaN } =
-    stage?.MethodSettings.find(({ ResourcePath }) => ResourcePath === '/~1inventory') ?? {};
-  const keys = (rate - overflowBatchThrottle.rateLimit) / batchThrottle.rateLimit;
-  const secondsOfBatch = 25 / 50;
+test('The batch concurrency has room for the documented number of keys at their full rate', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/limits.md'), 'utf8');
+  const keys = Number(/for (\d+) keys at their full rate/.exec(page)?.[1]);
+  const secondsOfBatch = 25 / 50;
+  const { rateLimit, burstLimit } = batchThrottle;
 
-  expect(burst).toBe(keys * batchThrottle.burstLimit + overflowBatchThrottle.burstLimit);
-  expect(stages.production.batchConcurrency).toBeGreaterThanOrEqual(burst + rate * secondsOfBatch);
-  expect(keys * batchThrottle.rateLimit * 25).toBeLessThan(1_000);
-  expect(page).toContain(`${keys} keys at their full rate`);
+  expect(stages.production.batchConcurrency).toBe(
+    keys * (burstLimit + rateLimit * secondsOfBatch) + overflowBatchThrottle.burstLimit,
+  );
+  // Single updates need the rest of the partition.
+  expect(keys * rateLimit * 25).toBeLessThan(1_000);
 });

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { batchMethodThrottle } from '../../../infra/stack/usage-plans.ts';
 import { stageNames, stages } from '../../../infra/stages.ts';
 import { inventoryTemplate, propertiesOf, readableStage } from '../../support/service-template.ts';
 
@@ -64,11 +63,9 @@ test('The access log has no paths, query strings or API keys', () => {
 test('Every method is throttled, and none logs the contents of requests', () => {
   const { requestsPerSecond, burst } = stages.production.throttle;
   const ofStage = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst };
-  const { rateLimit: ThrottlingRateLimit, burstLimit: ThrottlingBurstLimit } = batchMethodThrottle;
 
   expect(apiStage?.MethodSettings).toMatchObject([
     { ResourcePath: '/*', ...ofStage, DataTraceEnabled: false },
-    { ResourcePath: '/~1inventory', ThrottlingRateLimit, ThrottlingBurstLimit, DataTraceEnabled: false },
     // An alarm and a graph are about the one operation that has metrics of its own.
     { ResourcePath: '/~1inventory~1{petId}', ...ofStage, MetricsEnabled: true, DataTraceEnabled: false },
   ]);
