@@ -7,7 +7,7 @@ import { aKey } from '../support/tables.ts';
 import { Environments, type Invocation } from './environments.ts';
 import { KeyAdmin } from './key-admin.ts';
 import { GOOD_NETWORK, randomNetwork, VirtualDynamoDB } from './virtual-dynamodb.ts';
-import type { Commit, Tamper } from './virtual-table.ts';
+import type { Commit } from './virtual-table.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** One request and its response; one that `failed` returns 503. */
@@ -32,7 +32,7 @@ export const MAX_AHEAD_MS = 300;
 const LATEST_MS = 90_000;
 
 /** Many execution environments that count requests in one table, as a seed has it. */
-export async function runLimiter(seed: number, tamper?: Tamper): Promise<LimiterHistory> {
+export async function runLimiter(seed: number): Promise<LimiterHistory> {
   const random = new Random(seed);
   const time = new VirtualTime(DAY_END - random.pick([61_000, 119_000, 3_600_000]) - random.below(60_000), random);
   const network = random.isLikely(0.4) ? GOOD_NETWORK : randomNetwork(random);
@@ -41,7 +41,7 @@ export async function runLimiter(seed: number, tamper?: Tamper): Promise<Limiter
   const onExecuted = (): void => {
     if (random.isLikely(0.1)) time.at(time.now + random.below(5), () => admin.act(random));
   };
-  const database = new VirtualDynamoDB({ time, random, network, writesPerSecond, tamper, onExecuted });
+  const database = new VirtualDynamoDB({ time, random, network, writesPerSecond, onExecuted });
   const { table, client } = database;
   const keys = Array.from({ length: 3 }, () => someKey(random, time.now));
   const admin = new KeyAdmin(table, keys, time.now);

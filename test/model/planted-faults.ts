@@ -20,8 +20,35 @@ interface FaultOfKeys extends PlantedFault {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A lost response may count its request once more, and nothing else may. */
+const COUNTERS = 'shared/keys/counter-store.ts';
+
+/** Makes a part of conditions true, whatever the item. It stays as well: DynamoDB refuses a value that is not used. */
+const without = (fault: string, part: string, rest = ''): PlantedFault => ({
+  fault,
+  file: COUNTERS,
+  from: part + rest,
+  to: `(${part} OR attribute_not_exists(nothing))${rest}`,
+});
+
+const counts = (fault: string, from: string, to: string): PlantedFault => ({ fault, file: COUNTERS, from, to });
+
+/** The conditions of the counter store, each taken out; counts; lost responses, which may count a request once more. */
 export const faultsOfLimiter: readonly PlantedFault[] = [
+  without('a disabled key is admitted', 'enabled = :true'),
+  without('a revoked key is admitted', 'revoked = :false'),
+  without('a suspended key is admitted', 'suspendedUntil <= :now'),
+  without('an expired key is admitted', 'expiresAtMs > :now'),
+  without('any token is admitted', 'tokens.#token.#until > :now'),
+  without('a request is counted in another minute', 'currentMinute = :minute', ' AND'),
+  without('a minute is begun twice', 'currentMinute < :minute'),
+  without('a day is begun twice', 'currentMinute < :day'),
+  without('the limit per minute is ignored', 'minuteUsed < perMinute'),
+  without('the limit per day is ignored', 'dayUsed < perDay'),
+  without('a request is refused with remaining quota', '(minuteUsed >= perMinute OR dayUsed >= perDay)'),
+  without('a key with few refusals is suspended', 'minuteRefused >= perMinute'),
+  counts('a request is counted twice', "':one': 1", "':one': 2"),
+  counts('a refusal counts twice', 'refused.ofMinute', '2 * refused.ofMinute'),
+  counts('a refusal is not counted', 'refused.ofMinute', '0 * refused.ofMinute'),
   {
     fault: 'a lost response counts its request twice more',
     file: 'shared/keys/limiter.ts',
@@ -30,7 +57,7 @@ export const faultsOfLimiter: readonly PlantedFault[] = [
   },
   {
     fault: 'a throttled write counts once more, without a lost response',
-    file: 'shared/keys/counter-store.ts',
+    file: COUNTERS,
     from: 'this.#client.send(command);',
     to: 'this.#client.send(command).catch(async (error) => { if (isThrottled(error)) await this.#client.send(command); throw error; });',
   },
@@ -111,7 +138,7 @@ export function plant({ file, from, to }: PlantedFault): void {
       if (url !== planted) return loaded;
       const source = readFileSync(join(ROOT, file), 'utf8');
       if (!source.includes(from)) throw new Error(`There is no ${from} in ${file}`);
-      return { ...loaded, source: source.replace(from, to) };
+      return { ...loaded, source: source.replaceAll(from, () => to) };
     },
   });
 }

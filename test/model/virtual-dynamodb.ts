@@ -6,7 +6,7 @@ import {
   ThrottlingException,
 } from '@aws-sdk/client-dynamodb';
 import type { Random } from '../support/random.ts';
-import { clientOver, type Input, keyOf, type Tamper, VirtualTable } from './virtual-table.ts';
+import { clientOver, type Input, keyOf, VirtualTable } from './virtual-table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
@@ -52,7 +52,6 @@ interface Settings {
   readonly writesPerSecond?: number;
   /** Whether all items are on one partition, which takes no more writes than one item does. */
   readonly isOnePartition?: boolean;
-  readonly tamper?: Tamper | undefined;
   /** Called for each command that is executed, and not throttled. */
   readonly onExecuted?: () => void;
 }
@@ -83,15 +82,15 @@ export class VirtualDynamoDB {
     return this.#callers.run({ caller, writer }, work);
   }
 
-  async #call(name: string, sent: Input): Promise<Input> {
+  async #call(name: string, input: Input): Promise<Input> {
     const from = this.#callers.getStore();
     if (!from) throw new Error('A call belongs to no execution environment');
     const { caller, writer } = from;
-    const { time, random, network, tamper } = this.#settings;
+    const { time, random, network } = this.#settings;
     const isIdle = time.now - caller.lastCallAt > IDLE_MS;
     caller.lastCallAt = time.now;
     const givesUp = time.now + REQUEST_TIMEOUT_MS;
-    const execute = (): Input => this.#execute(name, tamper?.(sent) ?? sent, writer);
+    const execute = (): Input => this.#execute(name, input, writer);
     try {
       const fate = randomFate(network, random, isIdle);
       if (fate === 'reset') throw connectionReset();

@@ -19,9 +19,6 @@ export type Item = Record<string, AttributeValue>;
 /** The parameters of a command, or its response, as DynamoDB's own API has them. */
 export type Input = Record<string, unknown>;
 
-/** Changes a command before it is executed: a deliberate fault of the program under test. */
-export type Tamper = (input: Input) => Input;
-
 interface Occasion {
   readonly at: number;
   readonly writer: string;

@@ -5,7 +5,6 @@ import { DocumentedApi } from '../support/documented-api.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { fuzzedRequest, type FuzzedRequest, sendRaw } from './fuzzed-requests.ts';
-import type { Outcome } from './models.ts';
 
 /** Requests of a round. */
 const REQUESTS = { whole: 900, small: 120 };
@@ -19,7 +18,7 @@ const MUST_OCCUR = [200, 400, 404, 405, 415];
 const documented = new DocumentedApi();
 
 /** Hostile requests: none returns 500 or more, and each response matches the OpenAPI document. */
-export async function fuzzRound(seed: number, isSmall: boolean): Promise<Outcome> {
+export async function fuzzRound(seed: number, isSmall: boolean) {
   const host = await LocalHost.start();
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const violations: string[] = [];

@@ -1,110 +1,106 @@
 import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
-import { faultsOfKeys, plant } from '../model/planted-faults.ts';
-import type { Tamper } from '../model/virtual-table.ts';
-import { type Model, models } from './models.ts';
+import { promisify } from 'node:util';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { faultsOfKeys, faultsOfLimiter, plant } from '../model/planted-faults.ts';
 
-const { values } = parseArgs({
-  options: {
-    model: { type: 'string', multiple: true, default: Object.keys(models) },
-    seeds: { type: 'string' },
-    small: { type: 'boolean', default: false },
-    first: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    broken: { type: 'boolean', default: false },
-    keys: { type: 'boolean', default: false },
-    every: { type: 'string', default: '1' },
-    planted: { type: 'string' },
-    help: { type: 'boolean', default: false },
+interface Outcome {
+  readonly violations: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+interface Model {
+  readonly title: string;
+  /** Rounds, and those of `--small`. One in virtual time takes milliseconds, one of a real host some seconds. */
+  readonly seeds: number;
+  readonly small: number;
+  /** Runs one round, and says what was wrong in it, and how often what happened. */
+  readonly run: (seed: number, isSmall: boolean) => Promise<Outcome>;
+}
+
+/** What runs is loaded once a fault is planted in it. */
+const models: Readonly<Record<string, Model>> = {
+  limiter: {
+    title: 'admissions, in virtual time',
+    seeds: 10_000,
+    small: 40,
+    run: async (seed) => {
+      const { runLimiter } = await import('../model/limiter-schedule.ts');
+      const { violationsOfLimiter } = await import('../model/limiter-check.ts');
+      const history = await runLimiter(seed);
+      const outcomes = history.requests.map(({ outcome }) =>
+        outcome.kind === 'refused' ? outcome.reason : outcome.kind,
+      );
+      const counts = [...Map.groupBy(outcomes, String)].map(([name, all]) => [name, all.length]);
+      return { violations: violationsOfLimiter(history), counts: Object.fromEntries(counts) };
+    },
   },
-});
+  fuzz: {
+    title: 'hostile requests of a local server, with responses as the OpenAPI document says',
+    seeds: 25,
+    small: 1,
+    run: async (seed, isSmall) => (await import('./fuzz.ts')).fuzzRound(seed, isSmall),
+  },
+};
 
-const help = `Usage: npm run soak -- [options]
+interface Options {
+  readonly model: readonly string[];
+  readonly seeds?: number;
+  readonly first: number;
+  readonly small: boolean;
+  readonly keys: boolean;
+  readonly broken: boolean;
+  readonly every: number;
+  readonly planted?: number;
+}
 
-Runs rounds of each model, which look for what no single test would find. It ends with the first that fails, and its seed.
-
-  --model NAME  only this one; may be given several times:
-${Object.entries(models)
-  .map(([name, { title, seeds }]) => `                  ${name.padEnd(8)} ${title} (${seeds} rounds)`)
-  .join('\n')}
-  --seeds N     so many rounds of each
-  --small       few and small rounds, which show that the models work
-  --first S     the first seed (default: 1)
-  --seed S      one round with this seed
-  --broken      puts each known fault into the limiter, or into keys: the models must find it
-  --keys        runs pairs of admin commands, syncs and edits in the AWS console instead, each stopped, ended with -9,
-                late or without an answer at every call
-  --every N     every so many of these, and with --broken every so many of the faults
-  --help        this text
-
-Example:
-  npm run soak -- --model limiter --seeds 100
-`;
+const listed = Object.entries(models).map(
+  ([name, { title, seeds }]) => `  ${name.padEnd(8)} ${title} (${seeds} rounds)`,
+);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-try {
-  if (values.help) print(help.trimEnd());
-  else if (values.keys) await runKeys();
-  else for (const name of values.model) await runModel(name);
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+await new Command('npm run soak --')
+  .description(
+    'Runs rounds of models, which look for what no single test would find. It ends with the first that fails.',
+  )
+  .addOption(
+    new Option('--model <names...>', 'only these').choices(Object.keys(models)).default(Object.keys(models), 'all'),
+  )
+  .option('--seeds <n>', 'so many rounds of each', wholeNumber)
+  .option('--first <seed>', 'the first seed', wholeNumber, 1)
+  .option('--small', 'few and small rounds, which show that the models work', false)
+  .option(
+    '--keys',
+    'pairs of admin commands, syncs and edits in the AWS console, each interrupted at every call',
+    false,
+  )
+  .option('--broken', 'plants each known fault in the limiter, or with --keys in keys: the models must find it', false)
+  .option('--every <n>', 'every so many of the pairs', wholeNumber, 1)
+  .addOption(new Option('--planted <index>', 'one fault of --broken').argParser(wholeNumber).hideHelp())
+  .addHelpText('after', `\nModels:\n${listed.join('\n')}\n\nExample:\n  npm run soak -- --model limiter --seeds 100`)
+  .allowExcessArguments(false)
+  .action(async (options: Options) => {
+    try {
+      if (options.broken) await findEachFault(options);
+      else if (options.keys) await runKeys(options);
+      else for (const name of options.model) await runModel(name, options);
+      process.exit(0);
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.exit(1);
+    }
+  })
+  .parseAsync();
+
+async function runKeys({ every }: Options): Promise<void> {
+  const { exploreKeys } = await import('../model/explore-keys.ts');
+  print(`keys: ${await exploreKeys(every)} scenarios`);
 }
 
-/** Runs this command once for each planted fault, in a process with modules of its own. @throws Error if overlooked */
-async function runPlanted(indexes: readonly number[]): Promise<void> {
-  for (const index of indexes) {
-    const options = [...process.argv.slice(1), '--planted', String(index)];
-    const { stdout } = await promisify(execFile)(process.execPath, options);
-    process.stdout.write(stdout);
-  }
-}
-
-/** @throws Error if a rule is broken or a fault overlooked */
-async function runKeys(): Promise<void> {
-  if (values.broken && values.planted === undefined) return runPlanted([...faultsOfKeys.keys()].filter(isChosen));
-  const fault = faultsOfKeys[Number(values.planted)];
-  if (fault) plant(fault);
-  const { exploreKeys, firstBroken } = await import('../model/explore-keys.ts');
-  if (!fault) return print(`keys: ${await exploreKeys(wholeNumber(values.every))} scenarios`);
-  const broken = await firstBroken(fault.pair);
-  if (broken === undefined) throw new Error(`The model of keys does not see that ${fault.fault}.`);
-  print(`keys: that ${fault.fault}, shows in ${broken}`);
-}
-
-/** Of a list, by `--every`. */
-function isChosen(_: unknown, index: number): boolean {
-  return index % wholeNumber(values.every) === 0;
-}
-
-/** @throws Error where the model fails, or overlooks a fault that was put into it */
-async function runModel(name: string): Promise<void> {
-  const model = models[name];
-  if (!model) throw new Error(`There is no model ${name}. The models are ${Object.keys(models).join(', ')}.`);
-  const first = wholeNumber(values.seed ?? values.first);
-  const rounds =
-    values.seed === undefined ? wholeNumber(values.seeds ?? String(values.small ? model.small : model.seeds)) : 1;
-  const { broken = {}, planted = [] } = model;
-  const mustFind = async (fault: string, tamper?: Tamper): Promise<void> => {
-    const { seed, violations } = await firstFailure(model, first, rounds, tamper);
-    const [violation] = violations;
-    if (violation === undefined)
-      throw new Error(`The model of ${name} does not see within ${rounds} schedules that ${fault}.`);
-    print(`${name}: seed ${seed} shows that ${fault}: ${violation}`);
-  };
-  const fault = planted[Number(values.planted)];
-  if (fault) {
-    plant(fault);
-    return mustFind(fault.fault);
-  }
-  if (values.broken) {
-    for (const [what, tamper] of Object.entries(broken).filter(isChosen)) await mustFind(what, tamper);
-    return runPlanted([...planted.keys()]);
-  }
-  const { seed, violations, totals } = await firstFailure(model, first, rounds);
-  const replay = `Replay it with npm run soak -- --model ${name} --seed ${seed}`;
+/** @throws Error where the model fails */
+async function runModel(name: string, options: Options): Promise<void> {
+  const { rounds, seed, violations, totals } = await firstFailure(name, options);
+  const replay = `Replay it with npm run soak -- --model ${name} --first ${seed} --seeds 1`;
   if (violations.length > 0)
     throw new Error([`The model of ${name} fails with seed ${seed}:`, ...violations.slice(0, 10), replay].join('\n'));
   const counts = Object.entries(totals).map(([what, times]) => `${times} ${what}`);
@@ -112,18 +108,42 @@ async function runModel(name: string): Promise<void> {
 }
 
 /** Runs rounds up to the first that fails. @returns what was wrong with it: nothing where none has failed */
-async function firstFailure(model: Model, first: number, rounds: number, tamper?: Tamper) {
+async function firstFailure(name: string, { seeds, first, small }: Options) {
+  const model = models[name];
+  if (!model) throw new Error(`There is no model ${name}`);
+  const rounds = seeds ?? (small ? model.small : model.seeds);
   const totals: Record<string, number> = {};
   for (let seed = first; seed < first + rounds; seed++) {
-    const { violations, counts } = await model.run(seed, values.small, tamper);
-    if (violations.length > 0) return { seed, violations, totals };
+    const { violations, counts } = await model.run(seed, small);
+    if (violations.length > 0) return { rounds, seed, violations, totals };
     for (const [what, times] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + times;
   }
-  return { seed: first, violations: [], totals };
+  return { rounds, seed: first, violations: [], totals };
+}
+
+/** Runs this command once for each planted fault, in a process with modules of its own. @throws Error if overlooked */
+async function findEachFault(options: Options): Promise<void> {
+  if (options.planted !== undefined) return findFault(options.planted, options);
+  for (const index of (options.keys ? faultsOfKeys : faultsOfLimiter).keys()) {
+    const { stdout } = await promisify(execFile)(process.execPath, [...process.argv.slice(1), '--planted', `${index}`]);
+    process.stdout.write(stdout);
+  }
+}
+
+/** @throws Error if it is overlooked */
+async function findFault(index: number, options: Options): Promise<void> {
+  const ofKeys = options.keys ? faultsOfKeys[index] : undefined;
+  const fault = ofKeys ?? faultsOfLimiter[index];
+  if (!fault) throw new Error(`There is no fault ${index}`);
+  plant(fault);
+  const seen = ofKeys
+    ? await (await import('../model/explore-keys.ts')).firstBroken(ofKeys.pair)
+    : (await firstFailure('limiter', options)).violations[0];
+  if (seen === undefined) throw new Error(`No model sees that ${fault.fault}.`);
+  print(`${options.keys ? 'keys' : 'limiter'}: that ${fault.fault}, shows in ${seen}`);
 }
 
 function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new Error(`${text} is not a whole number`);
-  return number;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
 }
