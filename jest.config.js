@@ -8,7 +8,7 @@ export default {
     '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   globalSetup: '<rootDir>/test/support/before-all-suites.ts',
-  reporters: ['<rootDir>/test/support/progress.ts', ['summary', { summaryThreshold: Infinity }]],
+  reporters: ['<rootDir>/test/support/progress.ts'],
   testSequencer: '<rootDir>/test/support/long-suites-first.js',
   // Two more than the cores of a small machine: some suites do little but wait, for a host that starts or a browser.
   maxWorkers: 4,

@@ -1,6 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import type { Reporter, Test, TestResult } from '@jest/reporters';
+import {
+  type AggregatedResult,
+  type Reporter,
+  type Test,
+  type TestContext,
+  type TestResult,
+  utils,
+} from '@jest/reporters';
 
 interface Directory {
   suites: number;
@@ -8,7 +15,10 @@ interface Directory {
   failed: number;
 }
 
-/** Prints a line for each directory once its suites have ended, a line for each failure, and the failures in full. */
+/**
+ * Prints a line for each directory once its suites have ended, a line for each failure, the failures in full, and how
+ * many there were: a hook that fails is one.
+ */
 export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunComplete'> {
   readonly #directories = new Map<string, Directory>();
   readonly #failures: string[] = [];
@@ -25,7 +35,8 @@ export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunC
     for (const [message, [name, ...others]] of failures) {
       const more = others.length > 0 ? ` (and ${others.length} more)` : '';
       print(`✗ ${file}: ${name}${more}`);
-      this.#failures.push(`${file}: ${name}${more}\n${message}`);
+      // Lines of the stack that are Jest's own say nothing.
+      this.#failures.push(`${file}: ${name}${more}\n${message.replaceAll(/\n +at .*node_modules.*/g, '')}`);
     }
     directory.suites -= 1;
     directory.passed += numPassingTests;
@@ -33,9 +44,11 @@ export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunC
     if (directory.suites === 0) this.#end(dirname(file), directory);
   }
 
-  onRunComplete(): void {
+  onRunComplete(_: Set<TestContext>, results: AggregatedResult): void {
     for (const [name, directory] of this.#directories) if (directory.suites > 0) this.#end(name, directory);
     for (const failure of this.#failures) print(`\n✗ ${failure}`);
+    const numTotalTests = results.numTotalTests - results.numFailedTests + this.#failures.length;
+    print(`\n${utils.getSummary({ ...results, numFailedTests: this.#failures.length, numTotalTests })}`);
   }
 
   #end(name: string, { passed, failed }: Directory): void {
