@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { format as prettify, resolveConfig } from 'prettier';
-import { stages } from '../../infra/stages.ts';
+import * as v from 'valibot';
+import { stageNames, stages } from '../../infra/stages.ts';
 import { type ExactLimits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
+import { inventoryTemplate, propertiesIn } from '../support/service-template.ts';
 import { format } from './figure.ts';
 
 function pageAt(name: string) {
@@ -36,9 +38,14 @@ export function priceOf(what: string): number {
   return usd;
 }
 
-/** Memory of every function, in GB, and the share of the requests that X-Ray records. */
-export const MEMORY_GB = 1;
-export const TRACED_SHARE = 0.01;
+const production = inventoryTemplate('production');
+const memorySizes = propertiesIn(production, 'AWS::Lambda::Function').map(({ MemorySize }) => Number(MemorySize ?? 0));
+const [sampling] = propertiesIn(production, 'AWS::XRay::SamplingRule');
+
+/** Memory of a function of requests, in GB, and the share of the requests that X-Ray records. */
+const MEMORY_GB = Math.max(...memorySizes) / 1_024;
+const TRACED_SHARE = v.parse(v.object({ SamplingRule: v.object({ FixedRate: v.number() }) }), sampling).SamplingRule
+  .FixedRate;
 
 /** What a request takes, the mean of many. */
 export interface RequestUsage {
@@ -76,8 +83,25 @@ function costPerMillion(taken: readonly number[]) {
   };
 }
 
-const totalOf = (costs: Readonly<Record<string, number>>): number =>
-  Object.values(costs).reduce((sum, part) => sum + part, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+const totalOf = (costs: Readonly<Record<string, number>>): number => sum(Object.values(costs));
+
+const listed = v.optional(v.array(v.looseObject({})), []);
+
+/** What a stage has that costs by the month: alarm metrics, dashboards, web ACLs and rules. */
+function monthlyOf(name: string): number[] | undefined {
+  const stage = stageNames.find((each) => each === name);
+  if (!stage) return undefined;
+  const all = (type: string) => propertiesIn(inventoryTemplate(stage), type);
+  const metrics = all('AWS::CloudWatch::Alarm').map(
+    ({ Metrics }) => v.parse(listed, Metrics).filter((one) => 'MetricStat' in one).length || 1,
+  );
+  const rules = all('AWS::WAFv2::WebACL').map(({ Rules }) => v.parse(listed, Rules).length);
+  return [sum(metrics), all('AWS::CloudWatch::Dashboard').length, rules.length, sum(rules)];
+}
+
+const monthlyPrices = ['an alarm metric', 'a dashboard', 'a web ACL', 'a rule'];
 
 /** The requests of a customer, by their shares. */
 const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
@@ -107,7 +131,7 @@ export async function derivedPages(numbers: string) {
     if (!parts) throw new Error(`docs/numbers.md has no resource usage of ${name}`);
     return parts;
   };
-  const mix = Object.entries(requestMix).reduce((sum, [name, share]) => sum + totalOf(million(name)) * share, 0);
+  const mix = sum(Object.entries(requestMix).map(([name, share]) => totalOf(million(name)) * share));
   const { costs, security } = pages;
   const ofRequests = withRows(costs.text, 'per million', (name) => {
     const parts = million(name);
@@ -117,8 +141,14 @@ export async function derivedPages(numbers: string) {
     const count = requestsInMonth(planIds.find((id) => plans[id].title === title) ?? 'free');
     return [inUSD(mix), format(count), inUSD((mix * count) / 1_000_000)];
   });
+  const stated = tableOf(costs.text, 'stage');
+  const ofStages = withRows(ofPlans, 'stage', (name) => {
+    const counts = monthlyOf(name) ?? stated.get(name)?.slice(0, -1) ?? [];
+    const idle = sum(counts.map((count, index) => count * priceOf(`${monthlyPrices[index]} per month`)));
+    return [...counts.map(String), `**${inUSD(idle + priceOf('the key sync per month'))}**`];
+  });
   return {
-    costs: await formatted(costs.file, ofPlans),
+    costs: await formatted(costs.file, ofStages),
     security: await formatted(
       security.file,
       withProducts(security.text, (name) => totalOf(million(name))),
