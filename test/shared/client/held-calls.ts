@@ -49,10 +49,14 @@ export class HeldCalls {
     this.#held = held;
   }
 
-  static async start(options: Partial<InventoryClientOptions> = {}): Promise<HeldCalls> {
-    const held: ServerResponse[] = [];
-    const server = await ScriptedServer.start((response) => void held.push(response));
-    return new HeldCalls(quickClient(server, { maxRetries: 0, ...options }), held);
+  /** Begins so many calls, of which by default all are held. */
+  static async start(count: number, options: Partial<InventoryClientOptions> = {}, held = count): Promise<HeldCalls> {
+    const responses: ServerResponse[] = [];
+    const server = await ScriptedServer.start((response) => void responses.push(response));
+    const calls = new HeldCalls(quickClient(server, { maxRetries: 0, ...options }), responses);
+    calls.begin(count);
+    await calls.expect(held);
+    return calls;
   }
 
   begin(count: number, own?: Own): void {
@@ -60,15 +64,26 @@ export class HeldCalls {
       void outcomeOf(this.#store, own).then((outcome) => this.outcomes.push(outcome));
   }
 
-  /** Takes the step with the oldest request that is held. */
-  take(step: Step): void {
+  /** Takes the step with the oldest request that is held, and expects what follows. */
+  async take(step: Step, held: number, ...outcomes: readonly string[]): Promise<void> {
     const response = this.#held.shift();
     if (!response) throw new Error('No request is held');
     step(response, { method: 'GET', path: '', headers: {}, body: '' });
+    await this.expect(held, ...outcomes);
   }
 
-  get held(): number {
-    return this.#held.length;
+  /** Lets seconds pass, and expects what follows. */
+  async pass(seconds: number, held: number, ...outcomes: readonly string[]): Promise<void> {
+    await pass(seconds);
+    await this.expect(held, ...outcomes);
+  }
+
+  /** Expects so many held requests and these outcomes: soon, and then no others. */
+  async expect(held: number, ...outcomes: readonly string[]): Promise<void> {
+    const isThere = (): boolean => this.#held.length === held && this.outcomes.length === outcomes.length;
+    for (let round = 0; round < 200 && !isThere(); round++) await work();
+    await work();
+    expect([this.#held.length, this.outcomes]).toEqual([held, outcomes]);
   }
 }
 
@@ -81,14 +96,6 @@ export const outcomeOfCall = (call: Promise<unknown>): Promise<string> =>
     () => 'answered',
     ({ code, reason, message }: { code?: string; reason?: string; message: string }) => code ?? reason ?? message,
   );
-
-/** Expects so many held requests and these outcomes: soon, and then no others. */
-export async function expectCalls(calls: HeldCalls, held: number, outcomes: readonly string[]): Promise<void> {
-  const isThere = (): boolean => calls.held === held && calls.outcomes.length === outcomes.length;
-  for (let round = 0; round < 200 && !isThere(); round++) await work();
-  await work();
-  expect([calls.held, calls.outcomes]).toEqual([held, outcomes]);
-}
 
 /** Begins calls, and lets the time pass until they have ended. @returns how many had each outcome */
 export async function countOutcomes(server: ScriptedServer, calls: readonly (() => Promise<string>)[]) {
@@ -106,12 +113,9 @@ export async function countOutcomes(server: ScriptedServer, calls: readonly (() 
 
 export const REFUSED = 'RATE_LIMIT_EXCEEDED';
 
-/** A client that was refused for 30 s. */
-export async function refused(options: Partial<InventoryClientOptions> = {}): Promise<HeldCalls> {
-  const calls = await HeldCalls.start(options);
-  calls.begin(1);
-  await expectCalls(calls, 1, []);
-  calls.take(refusal(REFUSED, 30));
-  await expectCalls(calls, 0, [REFUSED]);
+/** A client that was refused, by default for 30 s. */
+export async function refused(options: Partial<InventoryClientOptions> = {}, code = REFUSED, seconds = 30) {
+  const calls = await HeldCalls.start(1, options);
+  await calls.take(refusal(code, seconds), 0, code);
   return calls;
 }

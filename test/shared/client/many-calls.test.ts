@@ -3,7 +3,6 @@ import { describe, expect, jest, test } from '@jest/globals';
 import {
   countOutcomes,
   entry,
-  expectCalls,
   good,
   HeldCalls,
   outcomeOf,
@@ -11,6 +10,7 @@ import {
   pass,
   refusal,
   REFUSED,
+  refused,
   repeat,
   useVirtualTime,
   work,
@@ -105,28 +105,18 @@ describe('calls begun together', () => {
   });
 
   test('are queued for maxQueueTime, not for timeout', async () => {
-    const calls = await HeldCalls.start({ concurrency: 2, maxQueueTime: 20_000, timeout: 10_000 });
-    calls.begin(4);
-    await expectCalls(calls, 2, []);
-    await pass(19.9);
-    await expectCalls(calls, 2, []);
-    await pass(0.2);
-    await expectCalls(calls, 2, ['timeout', 'timeout']);
-    calls.take(good);
-    calls.take(good);
-    await expectCalls(calls, 0, ['timeout', 'timeout', 'answered', 'answered']);
+    const calls = await HeldCalls.start(4, { concurrency: 2, maxQueueTime: 20_000, timeout: 10_000 }, 2);
+    await calls.pass(19.9, 2);
+    await calls.pass(0.2, 2, 'timeout', 'timeout');
+    await calls.take(good, 1, 'timeout', 'timeout', 'answered');
+    await calls.take(good, 0, 'timeout', 'timeout', 'answered', 'answered');
   });
 
   test('are sent while another one pauses', async () => {
-    const calls = await HeldCalls.start({ concurrency: 1, maxRetries: 1 });
-    calls.begin(2);
-    await expectCalls(calls, 1, []);
-    calls.take(failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '30' }));
-    await expectCalls(calls, 1, []);
-    calls.take(good);
-    await expectCalls(calls, 0, ['answered']);
-    await pass(31);
-    await expectCalls(calls, 1, ['answered']);
+    const calls = await HeldCalls.start(2, { concurrency: 1, maxRetries: 1 }, 1);
+    await calls.take(failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '30' }), 1);
+    await calls.take(good, 0, 'answered');
+    await calls.pass(31, 1, 'answered');
   });
 
   test('are sent after the retry of an earlier one', async () => {
@@ -156,12 +146,8 @@ describe('a call during a restart of the server that takes 30 s', () => {
     });
     const store = quickClient(server, { retryDelay: 500, maxWait, maxRetries });
 
-    expect(
-      await countOutcomes(
-        server,
-        repeat(3, () => outcomeOf(store)),
-      ),
-    ).toEqual({ [outcome]: 3 });
+    const calls = repeat(3, () => outcomeOf(store));
+    expect(await countOutcomes(server, calls)).toEqual({ [outcome]: 3 });
   });
 });
 
@@ -180,43 +166,31 @@ describe('a signal that many calls share', () => {
 
   test('ends all of them, waiting or sent, and no turn is lost', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.start();
+    const calls = await HeldCalls.start(0);
     calls.begin(25, controller);
-    await expectCalls(calls, 10, []);
+    await calls.expect(10);
     controller.abort(new Error('Enough'));
     calls.begin(12);
-    await expectCalls(
-      calls,
-      20,
-      Array.from({ length: 25 }, () => 'Enough'),
-    );
+    await calls.expect(20, ...repeat(25, 'Enough'));
 
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   test('leaves no timer behind, which would keep a program from its end', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.start({ maxQueueTime: 60_000 });
-    calls.begin(1);
-    await expectCalls(calls, 1, []);
-    calls.take(refusal(REFUSED, 30));
-    await expectCalls(calls, 0, [REFUSED]);
+    const calls = await refused({ maxQueueTime: 60_000 });
     calls.begin(3, controller);
     expect(jest.getTimerCount()).toBe(4);
     controller.abort(new Error('Enough'));
-    await expectCalls(calls, 0, [REFUSED, 'Enough', 'Enough', 'Enough']);
+    await calls.expect(0, REFUSED, 'Enough', 'Enough', 'Enough');
     expect(jest.getTimerCount()).toBe(0);
   });
 });
 
-test('A call that a limit rejects leaves no timer behind', async () => {
+test('calls that a limit rejects leave no timer behind', async () => {
   const code = 'API_KEY_SUSPENDED';
-  const calls = await HeldCalls.start();
-  calls.begin(1);
-  await expectCalls(calls, 1, []);
-  calls.take(refusal(code, 300));
-  await expectCalls(calls, 0, [code]);
+  const calls = await refused({}, code, 300);
   calls.begin(2);
-  await expectCalls(calls, 0, [code, code, code]);
+  await calls.expect(0, code, code, code);
   expect(jest.getTimerCount()).toBe(0);
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import {
   countOutcomes,
   entry,
-  expectCalls,
   good,
   HeldCalls,
   outcomeOf,
@@ -12,7 +11,6 @@ import {
   refused,
   repeat,
   useVirtualTime,
-  work,
 } from './held-calls.ts';
 import {
   breakOff,
@@ -29,6 +27,7 @@ import {
 
 useVirtualTime();
 
+const SUSPENDED = 'API_KEY_SUSPENDED';
 const ofMinute = refusal(REFUSED, 30);
 
 const limits = (minute: string, day = 'r=900;t=50000'): Step =>
@@ -36,11 +35,9 @@ const limits = (minute: string, day = 'r=900;t=50000'): Step =>
 
 /** The calls that are sent after responses with these remaining quotas. */
 async function sentAfter(responses: readonly Step[], inFlight: number): Promise<HeldCalls> {
-  const calls = await HeldCalls.start();
-  calls.begin(responses.length + inFlight);
-  await expectCalls(calls, responses.length + inFlight, []);
-  responses.forEach((step) => calls.take(step));
-  await expectCalls(calls, inFlight, repeat(responses.length, 'answered'));
+  const calls = await HeldCalls.start(responses.length + inFlight);
+  for (const [index, step] of responses.entries())
+    await calls.take(step, responses.length + inFlight - index - 1, ...repeat(index + 1, 'answered'));
   calls.outcomes.length = 0;
   calls.begin(20);
   return calls;
@@ -54,34 +51,29 @@ describe('a window of the limit', () => {
     ['may be the day', [limits('r=50;t=30', 'r=3;t=50000')], 0, 3],
     ['is unknown without headers', [good], 0, 10],
   ])('%s', async (_, responses, inFlight, sent) => {
-    await expectCalls(await sentAfter(responses, inFlight), sent, []);
+    const calls = await sentAfter(responses, inFlight);
+    await calls.expect(sent);
   });
 
   test('begins anew after its seconds, with what is still in flight', async () => {
     const calls = await sentAfter([limits('r=4;t=30')], 3);
-    await expectCalls(calls, 4, []);
-    await pass(30.1);
-    await expectCalls(calls, 10, []);
-    calls.take(limits('r=9;t=60'));
-    await expectCalls(calls, 9, ['answered']);
+    await calls.expect(4);
+    await calls.pass(30.1, 10);
+    await calls.take(limits('r=9;t=60'), 9, 'answered');
   });
 
-  test('that is exhausted is waited for, then tried with one request', async () => {
+  test('is tried with one request after its end if it was exhausted', async () => {
     const calls = await sentAfter([limits('r=0;t=30')], 0);
-    await pass(29.9);
-    await expectCalls(calls, 0, []);
-    await pass(0.2);
-    await expectCalls(calls, 1, []);
-    calls.take(limits('r=7;t=60'));
-    await expectCalls(calls, 7, ['answered']);
+    await calls.pass(29.9, 0);
+    await calls.pass(0.2, 1);
+    await calls.take(limits('r=7;t=60'), 7, 'answered');
   });
 
   test('has no limits in a 401', async () => {
     const none = { RateLimit: '"minute";r=0;t=30, "day";r=0;t=50000' };
     const calls = await sentAfter([limits('r=50;t=30')], 0);
-    await expectCalls(calls, 10, []);
-    calls.take(failure(401, 'API_KEY_INVALID', none));
-    await expectCalls(calls, 10, ['API_KEY_INVALID']);
+    await calls.expect(10);
+    await calls.take(failure(401, 'API_KEY_INVALID', none), 10, 'API_KEY_INVALID');
   });
 });
 
@@ -89,12 +81,9 @@ describe('after a refusal', () => {
   test('nothing is sent until it ends, then one, and ten others once its headers arrive', async () => {
     const calls = await refused();
     calls.begin(15);
-    await pass(29.9);
-    await expectCalls(calls, 0, [REFUSED]);
-    await pass(0.2);
-    await expectCalls(calls, 1, [REFUSED]);
-    calls.take(stall('{'));
-    await expectCalls(calls, 9, [REFUSED]);
+    await calls.pass(29.9, 0, REFUSED);
+    await calls.pass(0.2, 1, REFUSED);
+    await calls.take(stall('{'), 9, REFUSED);
   });
 
   const controller = new AbortController();
@@ -104,69 +93,46 @@ describe('after a refusal', () => {
     ['fails', hangUp, 'network'],
     ['gets no headers in time', silence, 'timeout'],
     ['is aborted', abort, 'Enough'],
-  ])('the next one is sent alone where the first %s', async (_, step, outcome) => {
+  ])('the next one is sent alone if the first %s', async (_, step, outcome) => {
     const calls = await refused({ timeout: outcome === 'timeout' ? 1_000 : 30_000 });
     calls.begin(1, controller);
     calls.begin(3);
-    await pass(30);
-    await expectCalls(calls, 1, [REFUSED]);
-    calls.take(step);
-    await expectCalls(calls, 1, [REFUSED, outcome]);
-    calls.take(good);
-    await expectCalls(calls, 2, [REFUSED, outcome, 'answered']);
+    await calls.pass(30, 1, REFUSED);
+    await calls.take(step, 1, REFUSED, outcome);
+    await calls.take(good, 2, REFUSED, outcome, 'answered');
   });
 
-  test('another one is waited for as well, and a call that cannot is rejected immediately', async () => {
+  test('another refusal is waited for as well, and a call that cannot is rejected immediately', async () => {
     const calls = await refused({ maxQueueTime: 45_000 });
     calls.begin(3);
-    await pass(30);
-    await expectCalls(calls, 1, [REFUSED]);
-    calls.take(refusal(REFUSED, 10));
-    await expectCalls(calls, 0, [REFUSED, REFUSED]);
-    await pass(10);
-    await expectCalls(calls, 1, [REFUSED, REFUSED]);
-    calls.take(refusal('API_KEY_SUSPENDED', 300));
-    await expectCalls(calls, 0, [REFUSED, REFUSED, 'API_KEY_SUSPENDED', 'API_KEY_SUSPENDED']);
+    await calls.pass(30, 1, REFUSED);
+    await calls.take(refusal(REFUSED, 10), 0, REFUSED, REFUSED);
+    await calls.pass(10, 1, REFUSED, REFUSED);
+    await calls.take(refusal(SUSPENDED, 300), 0, REFUSED, REFUSED, SUSPENDED, SUSPENDED);
   });
 
-  test('a later one never shortens it, and a good response to an earlier request does not end it', async () => {
-    const calls = await HeldCalls.start();
-    calls.begin(3);
-    await expectCalls(calls, 3, []);
-    calls.take(ofMinute);
-    await expectCalls(calls, 2, [REFUSED]);
-    calls.take(refusal('TOO_MANY_REQUESTS', 1));
-    await expectCalls(calls, 1, [REFUSED, 'TOO_MANY_REQUESTS']);
-    calls.take(good);
-    await expectCalls(calls, 0, [REFUSED, 'TOO_MANY_REQUESTS', 'answered']);
+  test('neither a shorter one nor a good response to an earlier request ends it', async () => {
+    const calls = await HeldCalls.start(3);
+    await calls.take(ofMinute, 2, REFUSED);
+    await calls.take(refusal('TOO_MANY_REQUESTS', 1), 1, REFUSED, 'TOO_MANY_REQUESTS');
+    await calls.take(good, 0, REFUSED, 'TOO_MANY_REQUESTS', 'answered');
     calls.outcomes.length = 0;
     calls.begin(2);
-    await pass(29);
-    await expectCalls(calls, 0, []);
-    await pass(1.1);
-    await expectCalls(calls, 1, []);
+    await calls.pass(29, 0);
+    await calls.pass(1.1, 1);
   });
 
   test('the time until its end counts in maxQueueTime, over all retries, and not in maxWait', async () => {
-    const calls = await HeldCalls.start({ maxRetries: 5, maxWait: 0, maxQueueTime: 45_000 });
-    calls.begin(1);
-    await expectCalls(calls, 1, []);
-    calls.take(ofMinute);
-    await work();
-    await pass(30.1);
-    await expectCalls(calls, 1, []);
-    calls.take(ofMinute);
-    await work();
-    await pass(1);
-    await expectCalls(calls, 0, [REFUSED]);
+    const calls = await HeldCalls.start(1, { maxRetries: 5, maxWait: 0, maxQueueTime: 45_000 });
+    await calls.take(ofMinute, 0);
+    await calls.pass(30.1, 1);
+    await calls.take(ofMinute, 0);
+    await calls.pass(1, 0, REFUSED);
   });
 
-  test('nothing is sent where its body is truncated', async () => {
-    const calls = await HeldCalls.start();
-    calls.begin(12);
-    await expectCalls(calls, 10, []);
-    calls.take(breakOff('{', 429, { 'Retry-After': '30' }));
-    await expectCalls(calls, 9, ['UNEXPECTED_RESPONSE']);
+  test('nothing is sent if its body is truncated', async () => {
+    const calls = await HeldCalls.start(12, {}, 10);
+    await calls.take(breakOff('{', 429, { 'Retry-After': '30' }), 9, 'UNEXPECTED_RESPONSE');
   });
 });
 
@@ -191,29 +157,25 @@ describe('a long refusal', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(['API_KEY_SUSPENDED', 'DAILY_QUOTA_EXCEEDED'])(
-    'is tried by one call a minute later, whose response holds for the others: %s',
+  test.each([SUSPENDED, 'DAILY_QUOTA_EXCEEDED'])(
+    '%s is tried by one call a minute later, whose response holds for the others',
     async (code) => {
-      const calls = await HeldCalls.start();
+      const calls = await refused({}, code, 3_600);
       const begin = async (count: number, held: number): Promise<void> => {
         calls.outcomes.length = 0;
         calls.begin(count);
-        await expectCalls(calls, held, repeat(held > 0 ? 0 : count, code));
+        await calls.expect(held, ...repeat(held > 0 ? 0 : count, code));
       };
-      await begin(1, 1);
-      calls.take(refusal(code, 3_600));
       await pass(59);
       await begin(2, 0);
       await pass(1);
       await begin(3, 1);
-      calls.take(refusal(code, 3_600));
-      await expectCalls(calls, 0, [code, code, code]);
+      await calls.take(refusal(code, 3_600), 0, code, code, code);
       await pass(59);
       await begin(2, 0);
       await pass(1);
       await begin(12, 1);
-      calls.take(good);
-      await expectCalls(calls, 10, ['answered']);
+      await calls.take(good, 10, 'answered');
     },
   );
 
@@ -222,7 +184,7 @@ describe('a long refusal', () => {
     let sent = 0;
     const server = await ScriptedServer.start((response, request) => {
       sent = (performance.now() - begin) / 1_000;
-      (sent < 600 ? refusal('API_KEY_SUSPENDED', 3_600) : good)(response, request);
+      (sent < 600 ? refusal(SUSPENDED, 3_600) : good)(response, request);
     });
     const store = quickClient(server, { maxQueueTime: Infinity });
     const calls = repeat(5, () => outcomeOf(store));
@@ -233,32 +195,22 @@ describe('a long refusal', () => {
   });
 
   test('is replaced by a shorter one when it is tried', async () => {
-    const calls = await HeldCalls.start();
-    calls.begin(1);
-    await expectCalls(calls, 1, []);
-    calls.take(refusal('API_KEY_SUSPENDED', 3_600));
-    await expectCalls(calls, 0, ['API_KEY_SUSPENDED']);
+    const calls = await refused({}, SUSPENDED, 3_600);
     await pass(60);
     calls.begin(1);
-    await expectCalls(calls, 1, ['API_KEY_SUSPENDED']);
-    calls.take(refusal(REFUSED, 5));
-    await expectCalls(calls, 0, ['API_KEY_SUSPENDED', REFUSED]);
+    await calls.expect(1, SUSPENDED);
+    await calls.take(refusal(REFUSED, 5), 0, SUSPENDED, REFUSED);
     calls.begin(1);
-    await pass(4.9);
-    await expectCalls(calls, 0, ['API_KEY_SUSPENDED', REFUSED]);
-    await pass(0.2);
-    await expectCalls(calls, 1, ['API_KEY_SUSPENDED', REFUSED]);
+    await calls.pass(4.9, 0, SUSPENDED, REFUSED);
+    await calls.pass(0.2, 1, SUSPENDED, REFUSED);
   });
 
   test('of an exhausted day is known without a refusal, and tried a minute later', async () => {
     const server = await ScriptedServer.start(reply(200, entry, { RateLimit: '"minute";r=9;t=30, "day";r=0;t=50000' }));
     const store = quickClient(server);
     expect(await outcomeOf(store)).toBe('answered');
-    const expected = {
-      code: 'DAILY_QUOTA_EXCEEDED',
-      retryAfter: 50_000,
-      message: 'Not sent: The limit per day is exhausted.',
-    };
+    const message = 'Not sent: The limit per day is exhausted.';
+    const expected = { code: 'DAILY_QUOTA_EXCEEDED', retryAfter: 50_000, message };
     expect(await failuresOf([() => store.getInventory(101n)])).toMatchObject([expected]);
     expect(server.requests).toHaveLength(1);
     await pass(60);
