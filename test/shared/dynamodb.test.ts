@@ -26,7 +26,7 @@ const withProperties = (error: Error, properties: object): Error => Object.assig
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
-describe('The DynamoDB client', () => {
+describe('the DynamoDB client', () => {
   let server: Server | undefined;
 
   afterEach(async () => {
@@ -40,7 +40,7 @@ describe('The DynamoDB client', () => {
     pointSdkAt(localEndpoint(await listen(server)));
   }
 
-  test('hands numbers over as the digits that DynamoDB sends, and leaves the rule for that as it is', async () => {
+  test('keeps all digits of numbers, and the options for that', async () => {
     const N = '9223372036854775807';
     await respondWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
     const client = documentClient({ requestTimeout: 1_000 });
@@ -50,7 +50,7 @@ describe('The DynamoDB client', () => {
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
-  test('takes a response that cannot be parsed for lost, and no bug that sends nothing', async () => {
+  test('treats a response that cannot be parsed as lost, but not an error before sending', async () => {
     let calls = 0;
     await respondWith((_, response) => void (calls++, response.socket?.end(UNPARSABLE_RESPONSE)));
     const client = documentClient();
@@ -63,7 +63,7 @@ describe('The DynamoDB client', () => {
     expect(calls).toBe(1);
   });
 
-  test('waits no longer for a response than its timeout', async () => {
+  test('waits for a response at most its timeout', async () => {
     await respondWith(() => undefined);
     const start = Date.now();
     const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
@@ -74,13 +74,13 @@ describe('The DynamoDB client', () => {
   });
 });
 
-describe('A failure of DynamoDB or of the way to it', () => {
+describe('a failure of DynamoDB or its connection', () => {
   test.each<[string, unknown]>([
     ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
     ['throttling', new ThrottlingException({ message: 'x', $metadata })],
     ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError', $metadata })],
     ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
-  ])('is SERVICE_UNAVAILABLE, to be tried again in a second: %s', async (_, cause) => {
+  ])('returns SERVICE_UNAVAILABLE with a Retry-After of a second: %s', async (_, cause) => {
     expect(isUnavailable(cause)).toBe(true);
     await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
@@ -93,13 +93,13 @@ describe('A failure of DynamoDB or of the way to it', () => {
     ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata })],
     ['an error of our own', new TypeError('x is undefined')],
     ['no error at all', 'x'],
-  ])('stays as it is where it does not pass: %s', async (_, error) => {
+  ])('is passed on if a retry cannot help: %s', async (_, error) => {
     expect(isUnavailable(error)).toBe(false);
     await expect(reachingDynamoDB(Promise.reject(error))).rejects.toBe(error);
   });
 });
 
-test('A read has three attempts if DynamoDB is unavailable, and no more', async () => {
+test('a read is tried at most three times', async () => {
   const fault = new InternalServerError({ message: 'x', $metadata });
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;

@@ -28,8 +28,8 @@ const metricsOf = (line: unknown): string[] =>
     [stack, name, ...Object.entries(others).flat(), value].join(' '),
   );
 
-describe('The line about a request', () => {
-  test('says what was asked by whom, what came of it, and what it took; and measures nothing that is zero', () => {
+describe('the log line of a request', () => {
+  test('has request, caller, result and latency, and no metric of zero', () => {
     expect(lineOf()).toEqual({
       level: 'INFO',
       message: 'Request',
@@ -56,18 +56,18 @@ describe('The line about a request', () => {
     ]);
   });
 
-  test('has no latency below zero, should the clock of the gateway be ahead', () => {
+  test('has no negative latency if the clock of the gateway is ahead', () => {
     expect(lineOf({}, RECEIVED - 5)).toMatchObject({ latency: 0 });
   });
 
-  test('is written only where the deployment says for whom', () => {
+  test('requires the variables of the deployment', () => {
     process.env.METRICS_NAMESPACE = 'N';
     delete process.env.STACK_NAME;
     expect(() => requestLog()).toThrow('The environment variable STACK_NAME is not set');
   });
 });
 
-test('A logged failure is one line of JSON with its details, its cause and its stack', () => {
+test('a logged failure is one line of JSON with its details, cause and stack', () => {
   const log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
   logError('It failed', new RangeError('too far', { cause: new TypeError('first fault') }), { requestId: 'r1' });
   logError('It failed', 'just text');

@@ -50,7 +50,7 @@ function before(name: string, act: () => Promise<unknown>): Interception {
   };
 }
 
-describe('While API Gateway is unavailable, a key', () => {
+describe('while API Gateway is unavailable, a command', () => {
   const always = [NO_EXPIRY, NO_EXPIRY];
 
   test.each<[CommandName, Partial<KeyRecord>, ends: number[], calls: number]>([
@@ -60,7 +60,7 @@ describe('While API Gateway is unavailable, a key', () => {
     ['rotate', {}, [NOW + HOUR_MS, ...always], 0],
     ['add', {}, [...always, NO_EXPIRY], 0],
     ['end', {}, [0, NO_EXPIRY], 0],
-  ])('is changed all the same, and an edit there is taken over later: %s', async (name, change, ends, calls) => {
+  ])('changes the key, and a sync adopts an edit in API Gateway later: %s', async (name, change, ends, calls) => {
     const subject = await issueSubject(world, 'open');
     renameInGateway();
     const failed: string[] = [];
@@ -87,8 +87,8 @@ describe('While API Gateway is unavailable, a key', () => {
   });
 });
 
-describe('A suspension', () => {
-  test('for a minute leaves the one that the limiter writes at the same time', async () => {
+describe('a suspension', () => {
+  test('for a minute keeps the one that the limiter writes concurrently', async () => {
     const { recordId } = await issueSubject(world, 'open');
     const suspendedUntil = NOW + 5 * MINUTE_MS;
     const ban = before('UpdateItemCommand', () => {
@@ -102,7 +102,7 @@ describe('A suspension', () => {
     expect(await world.keys()).toMatchObject([{ suspendedUntil, suspendedByAdmin: true }]);
   });
 
-  test('of a key that API Gateway does not find makes none there; a sync revokes it', async () => {
+  test('of a key that is missing in API Gateway creates none there; a sync revokes it', async () => {
     await issueSubject(world, 'open');
     world.records.deleteApiKey('subject');
 
@@ -119,9 +119,9 @@ describe('A suspension', () => {
   });
 
   test.each<[string, number, Partial<KeyRecord>]>([
-    ['leaves an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
+    ['keeps an automatic one that lasts longer', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
     [
-      'leaves one that is to be resumed',
+      'keeps one that lasts until a resumption',
       UNTIL_RESUMED,
       { suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true, enabled: false },
     ],
@@ -137,7 +137,7 @@ describe('A suspension', () => {
 });
 
 test.each(['suspend', 'suspend for a while'] as const)(
-  'A suspension wins over a resumption, which fails: %s',
+  'a resumption fails if the key is suspended meanwhile: %s',
   async (name) => {
     await issueSubject(world, 'suspended');
     const meanwhile = before('GetUsagePlansCommand', () => commands[name](target, 'subject'));
@@ -150,7 +150,7 @@ test.each(['suspend', 'suspend for a while'] as const)(
 );
 
 test.each(['move to Pro', 'resume'] as const)(
-  'A key that API Gateway does not find once is left as it is, and reported: %s',
+  'a key that is missing in API Gateway once stays unchanged and is reported: %s',
   async (name) => {
     const subject = await issueSubject(world, 'suspended');
     const missing = new NotFoundException({ message: 'No', $metadata: {} });
@@ -164,7 +164,7 @@ test.each(['move to Pro', 'resume'] as const)(
   },
 );
 
-test('The history separates an edit in API Gateway, which a command adopts, from the change of the command and its reason', async () => {
+test('the history separates an edit that a command adopts from the change of the command', async () => {
   const subject = await issueSubject(world, 'open');
   renameInGateway();
   await commands['move to Pro'](target, 'subject');
@@ -179,7 +179,7 @@ test('The history separates an edit in API Gateway, which a command adopts, from
   ]);
 });
 
-test('The history has a suspension by the limiter, while the record has it, and says what a second suspension changes', async () => {
+test('the history shows a suspension by the limiter, and a second suspension as such', async () => {
   const until = NOW + 5 * MINUTE_MS;
   const banned = await issueSubject(world, 'open', { suspendedUntil: until });
   const ban = 'suspended automatically until 2026-11-21 12:35 UTC';
@@ -195,7 +195,7 @@ test('The history has a suspension by the limiter, while the record has it, and 
   ]);
 });
 
-describe('A command at a key that is pending sync, and blocked in API Gateway, names what it opens there', () => {
+describe('a command on a key that is pending sync reports what it unblocks in API Gateway', () => {
   test.each<[CommandName, Partial<KeyRecord>, number]>([
     ['move to Pro', {}, 1],
     ['resume', { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true }, 0],

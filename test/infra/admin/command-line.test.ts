@@ -37,7 +37,7 @@ describe('an input', () => {
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
     ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],
-  ])('%s takes %j for %j', (name, text, value) => {
+  ])('%s parses %j as %j', (name, text, value) => {
     expect(inputs[name].parse(text)).toBe(value);
   });
 
@@ -57,14 +57,14 @@ describe('an input', () => {
       'It must be a whole number from 1 to 48,000.',
       ['0', '1.0', '1e2', '007', '48001', '50,00', '5,0000', '48,001'],
     ],
-  ])('%s says "%s…" of %j', (name, message, texts) => {
+  ])('%s refuses with "%s…": %j', (name, message, texts) => {
     for (const text of texts) {
       expect(() => inputs[name].parse(text)).toThrow(message);
       expect(() => inputs[name].parse(text)).toThrow(InvalidArgumentError);
     }
   });
 
-  test('of limits that are agreed is demanded by Enterprise, refused by other plans, and within the stage', () => {
+  test('of agreed limits is required for Enterprise, refused for other plans, and within the maximum of the stage', () => {
     const { perMinute, perDay } = stages.production.maxEnterpriseLimits;
     const agreed = { perMinute, perDay };
 
@@ -82,7 +82,7 @@ describe('an input', () => {
   });
 });
 
-describe('The service that a command works on', () => {
+describe('the service of a command', () => {
   const { env } = process;
   afterEach(() => {
     process.env = env;
@@ -90,15 +90,20 @@ describe('The service that a command works on', () => {
 
   test.each<[string, Record<string, string>, string[], object]>([
     ['is the server at the default address', {}, [], {}],
-    ['is what the options say, before the command and after it', {}, ['--url', 'a', 'list'], { url: 'a' }],
-    ['is what the environment says', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
+    ['is that of the options', {}, ['--url', 'a', 'list'], { url: 'a' }],
+    ['is that of the environment', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
     [
-      'is what the options say before the environment',
+      'is the URL of the options rather than the stage of the environment',
       { PET_STORE_STAGE: 'staging' },
       ['list', '--url', 'a'],
       { url: 'a' },
     ],
-    ['is what the options say before it', { PET_STORE_URL: 'a' }, ['list', '--stage', 'staging'], { stage: 'staging' }],
+    [
+      'is the stage of the options rather than the URL of the environment',
+      { PET_STORE_URL: 'a' },
+      ['list', '--stage', 'staging'],
+      { stage: 'staging' },
+    ],
   ])('%s', async (_, variables, words, options) => {
     process.env = { ...env, ...variables };
     const program = withTargetOptions(new Command());
@@ -117,7 +122,7 @@ describe('The service that a command works on', () => {
   });
 });
 
-test('A table stands in columns on a terminal', () => {
+test('a table has aligned columns on a terminal', () => {
   const { isTTY } = process.stdout;
   process.stdout.isTTY = true;
   const drawn = table(
@@ -132,7 +137,7 @@ test('A table stands in columns on a terminal', () => {
   expect(stripVTControlCharacters(drawn)).toBe('id          name\n2qgnldiehw  Acme\nx           Y');
 });
 
-test('Text of others has nothing that a terminal acts on: it is shown', () => {
+test('output escapes the control characters of names and errors', () => {
   const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
   const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
 
@@ -142,7 +147,7 @@ test('Text of others has nothing that a terminal acts on: it is shown', () => {
   expect(failureText(error, 'wait')).toContain(String.raw`The call to AWS failed: \u001b]0;x\u0007\u009b (Error)`);
 });
 
-test('A list of keys shows the day of those that have one name, and is no formula in a spreadsheet', () => {
+test('a list distinguishes keys of one name by their day, and its CSV escapes formulas', () => {
   const views = ['=1+1', 'acme', 'acme'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
 
   expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n?){2}$/);
@@ -154,7 +159,7 @@ test('A list of keys shows the day of those that have one name, and is no formul
 
 const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
 
-describe('A failure', () => {
+describe('a failure', () => {
   test.each([
     ['CredentialsProviderError', 'Renew the AWS credentials, and run the command again. '],
     [
@@ -169,7 +174,7 @@ describe('A failure', () => {
     );
   });
 
-  test('of AWS is reported in one line, and of the program not at all', () => {
+  test('of AWS is one line; a bug of the program is not taken for one', () => {
     const several = new AggregateError([named('no IPv6\n  at all. Badly.', 'Error'), new Error('no IPv4')]);
 
     expect(failureText(Object.assign(several, { $metadata: {} }), 'try again')).toContain(': no IPv6 at all. Badly (');

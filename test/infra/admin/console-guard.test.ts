@@ -11,20 +11,23 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-describe('The token in the address', () => {
-  test.each(['none', 'cross-site'])('is exchanged, once, for a cookie of this path alone, from %s', async (site) => {
-    const stranger = new Visitor(world.target);
-    const response = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
+describe('the token in the address', () => {
+  test.each(['none', 'cross-site'])(
+    'is exchanged once for a cookie of this path (Sec-Fetch-Site: %s)',
+    async (site) => {
+      const stranger = new Visitor(world.target);
+      const response = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
 
-    expect(response.status).toBe(200);
-    expect(response.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
-    expect(response.headers.get('Set-Cookie')).toMatch(
-      /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
-    );
-    expect((await stranger.request(LINK)).status).toBe(401);
-  });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
+      expect(response.headers.get('Set-Cookie')).toMatch(
+        /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
+      );
+      expect((await stranger.request(LINK)).status).toBe(401);
+    },
+  );
 
-  test.each(['/keys', '/stock/export.csv', '/?token=another', '/nowhere'])('is missed at %s', async (path) => {
+  test.each(['/keys', '/stock/export.csv', '/?token=another', '/nowhere'])('is required at %s', async (path) => {
     expect((await new Visitor(world.target).get(path)).status).toBe(401);
     expect((await new Visitor(world.target).get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
     // The cookie alone, as a program at another port may have got it.
@@ -34,7 +37,7 @@ describe('The token in the address', () => {
 });
 
 test.each([LINK, `${BASE}/keys`, `${BASE}/stock/export.csv`, '/console.css'])(
-  '%s is refused at another name that leads here',
+  '%s is refused under another host name',
   async (address) => {
     expect((await visitor.request(address, { Host: 'rebound.example:4000' })).status).toBe(403);
   },
@@ -45,21 +48,21 @@ test.each<[string, number, Record<string, string>]>([
   ['from another port of this machine', 403, { 'Sec-Fetch-Site': 'same-site', Origin: 'http://127.0.0.1:3000' }],
   ['from a page without an origin', 403, { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }],
   ['that names no origin', 403, { 'Sec-Fetch-Site': '', Origin: '' }],
-  ['at another name that leads here', 403, { Host: 'rebound.example:4000' }],
+  ['under another host name', 403, { Host: 'rebound.example:4000' }],
   ['without the cookie', 401, { Cookie: '' }],
-])('A form %s does nothing', async (_, status, headers) => {
+])('a form %s changes nothing', async (_, status, headers) => {
   expect((await visitor.post('/keys/new', { name: 'acme', plan: 'free' }, headers)).status).toBe(status);
   expect(await world.keys()).toEqual([]);
 });
 
-describe('What is sent to a form', () => {
+describe('an upload', () => {
   const path = `${BASE}/stock/import`;
   const type = { Origin: ORIGIN, 'Content-Type': 'multipart/form-data', 'Content-Length': '9' };
   const tooLarge = { ...type, 'Content-Length': String(2 ** 20 + 1) };
 
   test.each<[string, number, Record<string, string>]>([
     ['by a stranger', 401, { ...type, Cookie: '' }],
-    ['that is larger than the rows of two seconds', 413, tooLarge],
+    ['that is too large', 413, tooLarge],
     ['by another page', 403, { ...type, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
   ])('%s is not read', async (_, status, headers) => {
     let isRead = false;
@@ -72,7 +75,7 @@ describe('What is sent to a form', () => {
     expect(isRead).toBe(false);
   });
 
-  test('that is too large may be imported by a command, which names the service', async () => {
+  test('that is too large is refused with the command that can import it', async () => {
     const production = await new Visitor({ ...world.target, option: '--stage production' }).letIn();
     const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 
@@ -82,7 +85,7 @@ describe('What is sent to a form', () => {
   });
 });
 
-test('Every response forbids scripts and styles in place, frames, and keeping it', async () => {
+test('every response forbids inline scripts and styles, frames and caching', async () => {
   for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, `${BASE}/keys/nobody`, LINK]) {
     const { headers } = await visitor.request(path);
     expect(headers.get('Content-Security-Policy')).toBe(

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 afterAll(() => world.close());
 
-test('The overview adds up what keys did, and lists the keys that need attention', async () => {
+test('the overview adds up the usage of all keys, and lists those that need attention', async () => {
   const currentMinute = Math.floor(Date.now() / 60_000);
   jest.spyOn(Date, 'now').mockReturnValue(currentMinute * 60_000);
   const used = { currentMinute, minuteUsed: 2, dayRefused: 3, dayUsed: 4 };
@@ -42,7 +42,7 @@ test('The overview adds up what keys did, and lists the keys that need attention
   expect(page).not.toContain('Suspended by an admin');
 });
 
-test('The overview draws the days of all keys: stored totals, and what the records count today', async () => {
+test('the overview draws days: stored totals, and for today the counters of the records', async () => {
   const date = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   for (const keyId of ['a', 'b']) {
     const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 3, dayRefused: 1 };
@@ -61,7 +61,7 @@ const idsAt = async (query: string) =>
     ([, id, pro]) => id ?? pro,
   );
 
-test('The list of keys is filtered and paged, whatever its query says', async () => {
+test('the list of keys is filtered and paged, and ignores invalid queries', async () => {
   for (let at = 10; at < 62; at++) await world.issue(aKey({ keyId: `k${at}`, name: `K${at}`, revision: 1 }), 'free');
   await world.issue(aKey({ keyId: 'pro', name: 'Pro', plan: 'pro', revision: 1, enabled: false }), 'pro');
   const { headers } = await visitor.post('/keys', { q: 'PRO', plan: '', state: '' });
@@ -76,7 +76,7 @@ test('The list of keys is filtered and paged, whatever its query says', async ()
   expect((await idsAt('sort=-name')).slice(0, 2)).toEqual(['pro', 'k61']);
 });
 
-test('A list names who suspended a key, and sorts by the column of a link', async () => {
+test('the list of keys says who suspended a key, and sorts by a column', async () => {
   const until = (Math.floor(Date.now() / 86_400_000) + 2) * 86_400_000;
   const currentMinute = Math.floor(Date.now() / 60_000);
   const used = { currentMinute, dayUsed: 5 };
@@ -100,7 +100,7 @@ test('A list names who suspended a key, and sorts by the column of a link', asyn
   expect(await order('__proto__')).toEqual(['a', 'b', 'c']);
 });
 
-test('The search takes a token to its key, and puts nothing like a token into an address', async () => {
+test('the search finds the key of a token, and puts no token into an address', async () => {
   const [token = ''] = (await (await visitor.create('acme')).text()).match(KEY_PATTERN) ?? [];
   const [{ keyId = '' } = aKey()] = await world.keys();
   const search = (q: string) => visitor.post('/keys', { q, plan: 'free', state: '' });

@@ -5,7 +5,7 @@ import { EmbeddedDatabase } from '../../support/engines.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { anEntry, createPetsTable, StockTable } from '../../support/tables.ts';
 
-describe('The page of the stock', () => {
+describe('the stock page', () => {
   const world = new InProcessTarget();
   const database = new EmbeddedDatabase();
   let stock: StockTable;
@@ -29,7 +29,7 @@ describe('The page of the stock', () => {
     ['petId=+20+', ['20:11'], undefined],
     ['petId=dog', [], undefined],
     ['status=__proto__&after=x', ['3:10'], 'after=246'],
-  ])('shows the pets of %j', async (query, first, next) => {
+  ])('shows the entries of the query %j', async (query, first, next) => {
     const page = await visitor.page(`/stock?${query}`);
     const rows = [...page.matchAll(/<tr><td>.*?>(\d+)<\/a><\/td><td class="number">(\d+)<\/td>/g)].map(
       ([, id, count]) => `${id}:${count}`,
@@ -40,7 +40,7 @@ describe('The page of the stock', () => {
     expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(page)?.[1]).toBe(next);
   });
 
-  test('names its pets; a form that is loaded again leads to it', async () => {
+  test('shows pet names; reloading the address of a form redirects to it', async () => {
     expect(await visitor.page('/stock')).toContain(
       '>3</a></td><td class="number">10</td><td>sold</td><td>Rex</td></tr>',
     );
@@ -48,7 +48,7 @@ describe('The page of the stock', () => {
       expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
   });
 
-  test('sets the quantity of one pet, while it is as shown', async () => {
+  test('sets a quantity only if it is still the one shown', async () => {
     const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
     expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);
     expect(await (await set('-1')).text()).toMatch(/must be an integer from 0 to 2,147,483,647, not -1\..*value="-1"/s);
@@ -59,7 +59,7 @@ describe('The page of the stock', () => {
     await stock.putAll([anEntry(100, 2, 'pending')]);
   });
 
-  test('names the wrong row of a file, shows what a good one changes, and writes what is still as shown', async () => {
+  test('imports a file after a preview, and skips rows that changed meanwhile', async () => {
     const importRows = async (...rows: string[]) => {
       const form = new FormData();
       form.set('file', new File(['petId,quantity,status\n', ...rows], 'stock.csv'));

@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const record = async () => (await world.keys())[0] ?? aKey();
 const names = async (): Promise<string[]> => (await world.keys()).map(({ name }) => name);
 
-test('What others have named is text, with what cannot be seen in it', async () => {
+test('names are escaped, and their invisible characters are shown', async () => {
   const name = ' <script>alert(1)</script>"\' A\u202eB\u001b ';
   await world.issue(aKey({ keyId: 'odd', name, revision: 1 }), 'free');
   const shown = String.raw`&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39; A\u202eB\u001b`;
@@ -31,7 +31,7 @@ test('What others have named is text, with what cannot be seen in it', async () 
 const yesterday = Date.now() - 86_400_000;
 const date = new Date(yesterday).toISOString().slice(0, 10);
 
-test('The page of a key draws its days with the limit of a day; a history that cannot be read does not hide it', async () => {
+test('the page of a key draws its days and the daily limit, also if its history cannot be read', async () => {
   const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 50, createdAt: yesterday };
   await world.issue(aKey({ keyId: 'a', name: 'a', revision: 1, ...used }), 'free');
   world.usage = [marshall({ recordId: 'a', day: date, used: 200, refused: 40, sample: true })];
@@ -59,7 +59,7 @@ test('The page of a key draws its days with the limit of a day; a history that c
   expect(down).toContain('Suspend');
 });
 
-test('The page of a key, once listed, reads this key alone; its live figures read nothing else', async () => {
+test('the page of a listed key, and its live figures, read only that key', async () => {
   await world.issue(aKey({ keyId: 'a', name: 'a', revision: 1 }), 'free');
   const callsOf = async (path: string) => {
     const calls: string[] = [];
@@ -76,8 +76,8 @@ test('The page of a key, once listed, reads this key alone; its live figures rea
   expect(await callsOf('/keys/a/figures')).toEqual(['GetItemCommand']);
 });
 
-describe('A form of a key', () => {
-  test('that creates one shows its token in the response, and nowhere else', async () => {
+describe('a form of a key', () => {
+  test('that creates it shows the token in the response only', async () => {
     const text = await (await visitor.create('acme')).text();
     const [token = ''] = text.match(KEY_PATTERN) ?? [];
     const { keyId, recordId } = await record();
@@ -90,7 +90,7 @@ describe('A form of a key', () => {
     }
   });
 
-  test('says beside its fields what is wrong with them, and keeps what was entered', async () => {
+  test('shows errors beside their fields, and keeps the input', async () => {
     const fields = { name: ' ', plan: 'enterprise', perMinute: '0', perDay: '9', expires: '2001-01-01' };
     const response = await visitor.post('/keys/new', fields);
     const text = await response.text();
@@ -128,7 +128,7 @@ describe('A form of a key', () => {
       'with all 2 tokens, are denied permanently. This cannot be undone[^]*<dd>left</dd>',
       { revoked: true },
     ],
-  ])('that cuts off a customer asks first: %s', async (name, fields, question, change) => {
+  ])('that can lock out a customer asks for confirmation: %s', async (name, fields, question, change) => {
     await visitor.create('acme');
     const before = await record();
     await visitor.post(`/keys/${before.keyId}/add`, { label: 'reports' });
@@ -153,7 +153,7 @@ describe('A form of a key', () => {
     expect((await visitor.get(path)).headers.get('Location')).toBe(`${BASE}/keys/${before.keyId}`);
   });
 
-  test('that edits one changes what is entered, and leaves the rest', async () => {
+  test('that edits it changes only the fields that were edited', async () => {
     await visitor.create('acme');
     const { keyId } = await record();
     const edit = (fields: Record<string, string>) => visitor.post(`/keys/${keyId}/edit`, fields);
@@ -183,7 +183,7 @@ describe('A form of a key', () => {
     );
   });
 
-  test('that is sent twice says what is so already', async () => {
+  test('that is sent twice says that it is done already', async () => {
     await visitor.create('acme');
     const { keyId } = await record();
     const revoke = async () => {
@@ -198,7 +198,7 @@ describe('A form of a key', () => {
     expect(page).not.toMatch(/<form|<meter|reads and changes/);
   });
 
-  test('that AWS refuses says so on a page, with what to do', async () => {
+  test('shows a failure of AWS, and what to do', async () => {
     const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
     for (const [request, retryEffect] of [
       [() => visitor.create('acme'), 'submit the form again: it creates another key'],
@@ -214,7 +214,7 @@ describe('A form of a key', () => {
   });
 });
 
-test('A key that there is not is said on a page', async () => {
+test('the page of an unknown key is 404 and says so', async () => {
   const response = await visitor.get('/keys/nope');
 
   expect(response.status).toBe(404);

@@ -71,7 +71,7 @@ async function syncLater(): Promise<void> {
   }
 }
 
-test('A command that needs a sync, as its key came back from a backup, names what that has opened', async () => {
+test('a command on a restored key reports what its sync unblocks', async () => {
   await issueChanged({ unappliedSince: NOW - MINUTE_MS });
   const subject = records.apiKey('subject') ?? anApiKey();
   records.putApiKey({ ...subject, enabled: false });
@@ -81,8 +81,8 @@ test('A command that needs a sync, as its key came back from a backup, names wha
   expect(messages[0]).toContain('keys suspend subject');
 });
 
-describe('A command', () => {
-  test('leaves nothing to a sync where API Gateway takes it', async () => {
+describe('a command', () => {
+  test('leaves nothing to a sync if API Gateway applies it', async () => {
     await issueSubject(world, 'open');
 
     expect(await move()).toMatchObject({ plan: 'pro', applied: true });
@@ -96,7 +96,7 @@ describe('A command', () => {
     ['move to Enterprise', 'TagResourceCommand', { plan: 'enterprise', perMinute: 800 }],
     ['suspend', 'UpdateApiKeyCommand', { enabled: false, suspendedUntil: UNTIL_RESUMED }],
     ['revoke', 'DeleteApiKeyCommand', { enabled: false, revoked: true }],
-  ])('that API Gateway fails is done, and leaves the rest to a sync: %s at %s', async (name, call, change) => {
+  ])('takes effect if API Gateway fails, and a sync completes it: %s at %s', async (name, call, change) => {
     await issueSubject(world, 'open');
     before.set(call, () => Promise.reject(new TooManyRequestsException({ message: 'Too many', $metadata: {} })));
     await run(name);
@@ -115,7 +115,7 @@ describe('A command', () => {
     expect(inGateway).toEqual(name === 'revoke' ? [] : [{ enabled, plans: [plan] }]);
   });
 
-  test('makes no call that begins later than a minute after its write', async () => {
+  test('starts no call more than a minute after its write', async () => {
     await issueSubject(world, 'open');
     before.set('DeleteUsagePlanKeyCommand', () => (now += MINUTE_MS));
 
@@ -142,7 +142,7 @@ async function complete(record: KeyRecord | undefined, name: 'rotate' | 'revoke'
   return 'key' in result ? world.verdict(parsed(result.key)) : 'none';
 }
 
-describe('A creation that is interrupted at any of its calls', () => {
+describe('a creation that is interrupted at any of its calls', () => {
   test.each([
     ['rotate', 'at once'],
     ['rotate', 'after a sync'],
@@ -177,18 +177,18 @@ const put = (differences: object) => () => {
 const takeOff = put({ planId: undefined });
 const putOnBusiness = put({ planId: 'business' });
 
-describe('What an admin has just done in the AWS console', () => {
+describe('an edit in the AWS console', () => {
   test.each<[string, Start, () => void, object]>([
     [
-      'to another field is taken over',
+      'of another field is adopted',
       'open',
       put({ name: 'renamed', enabled: false }),
       { name: 'renamed', enabled: false },
     ],
-    ['to the same field gives way', 'open', putOnBusiness, { perMinute: 300, enabled: true }],
-    ['never opens a key that is suspended', 'suspended', put({ enabled: true }), { enabled: false }],
-    ['does not close a key that was taken off its plan', 'open', takeOff, { enabled: true }],
-  ])('%s where a key is moved', async (_, start, edit, change) => {
+    ['of the same field is overwritten', 'open', putOnBusiness, { perMinute: 300, enabled: true }],
+    ['never unblocks a suspended key', 'suspended', put({ enabled: true }), { enabled: false }],
+    ['that takes a key off its plan does not block it', 'open', takeOff, { enabled: true }],
+  ])('%s when the key is moved', async (_, start, edit, change) => {
     await issueSubject(world, start);
     edit();
     await move();
@@ -200,7 +200,7 @@ describe('What an admin has just done in the AWS console', () => {
     expect(plansOf('subject')).toEqual(['pro']);
   });
 
-  test('is taken over where a key is suspended, which closes it all the same', async () => {
+  test('is adopted when the key is suspended, which blocks it', async () => {
     await issueSubject(world, 'open');
     putOnBusiness();
     put({ name: 'renamed' })();
@@ -215,7 +215,7 @@ describe('What an admin has just done in the AWS console', () => {
     expect({ plans: plansOf('subject'), messages }).toEqual({ plans: ['business'], messages: [] });
   });
 
-  test('to a key that came back with an older copy is taken over where it is moved', async () => {
+  test('of a restored key is adopted when the key is moved', async () => {
     const record = aKey({ keyId: undefined, unappliedSince: UNREAD });
     await target.keyTable.add(record);
     records.putApiKey(anApiKey({ id: 'subject', name: 'renamed', value: record.recordId, planId: 'business' }));
@@ -224,10 +224,10 @@ describe('What an admin has just done in the AWS console', () => {
   });
 });
 
-describe('An edit', () => {
+describe('an edit', () => {
   const expires = NOW + HOUR_MS;
 
-  test('gives name and end to API Gateway, removes the tag of the end with it, and records both in the history', async () => {
+  test('updates name and expiry in API Gateway and in the history', async () => {
     const subject = await issueSubject(world, 'open');
     expect(await editTo({ name: 'new', expires })).toMatchObject({ name: 'new', applied: true });
     const end = new Date(NOW + HOUR_MS).toISOString();
@@ -242,7 +242,7 @@ describe('An edit', () => {
     ]);
   });
 
-  test('that changes nothing writes nothing, and one without a change is refused', async () => {
+  test('without a change writes nothing; one without a field is refused', async () => {
     const subject = await issueSubject(world, 'open');
     await editTo({ name: NAME, expires: NO_EXPIRY });
 
@@ -250,7 +250,7 @@ describe('An edit', () => {
     await expect(editTo({})).rejects.toThrow('Nothing to edit. Pass --name, --expires or both.');
   });
 
-  test('of an expired key makes it valid, and keeps a suspended one suspended', async () => {
+  test('of the expiry makes an expired key valid, and keeps a suspended one suspended', async () => {
     await issueChanged({ expiresAtMs: NOW - 1 });
     expect(await editTo({ expires })).toMatchObject({ state: 'active' });
     world.reset();
@@ -259,9 +259,9 @@ describe('An edit', () => {
   });
 });
 
-describe('Two commands at one key', () => {
+describe('two commands on one key', () => {
   test.each(['move to Enterprise', 'rotate'] as const)(
-    'that overlap both say that a sync does the rest, and when: a move, and %s',
+    'that overlap both say when a sync completes them: a move, and %s',
     async (other) => {
       await issueSubject(world, 'open');
       const results: unknown[] = [];
@@ -277,7 +277,7 @@ describe('Two commands at one key', () => {
   );
 });
 
-test('A move to lower limits, and a revocation with its reason, are to be confirmed', async () => {
+test('a move to lower limits and a revocation require confirmation', async () => {
   const view = keyView(await issueSubject(world, 'on Enterprise'));
   const { move: down, revoke } = keyActions;
   const values = { name: '', label: '', token: '', grace: 0 } as const;
@@ -290,7 +290,7 @@ test('A move to lower limits, and a revocation with its reason, are to be confir
   expect(revoke?.confirmation?.(view, { ...values, plan: 'free', reason: 'left' })).toMatch(/ Reason: left\.$/);
 });
 
-test('A move lets a key in that has suspended itself', async () => {
+test('a move resumes a key that was suspended automatically', async () => {
   await issueChanged({ suspendedUntil: NOW + 5 * MINUTE_MS, minuteRefused: 60 });
 
   expect(await move()).toMatchObject({ plan: 'pro', state: 'active', suspendedUntil: null });

@@ -27,9 +27,9 @@ test.each<[string, string, Partial<KeyRecord>]>([
   ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
   ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
   ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
-  ['expired', 'from the very moment on', { expiresAtMs: NOW }],
+  ['expired', 'from that moment on', { expiresAtMs: NOW }],
   ['no valid token', 'once the last one has ended', { tokens: { hash: { ...ENDED, until: NOW } } }],
-])('The state of a key is %s, %s', (state, _, differences) => {
+])('the state of a key is %s %s', (state, _, differences) => {
   expect(keyView(aKey(differences), NOW).state).toBe(state);
 });
 
@@ -42,7 +42,7 @@ test.each<[string, Partial<KeyRecord>]>([
   ['suspended by an admin', { suspendedUntil: UNTIL_RESUMED, enabled: false, ...BY_ADMIN }],
   ['disabled', { enabled: false }],
   ['expired', { expiresAtMs: NOW }],
-])('A token is found with the state of its key, and who suspended it: %s', (state, differences) => {
+])('the sentence about a token has the state of its key, and who suspended it: %s', (state, differences) => {
   const key = keyView(aKey({ keyId: 'k', name: 'acme', ...differences }), NOW);
   const text = foundTokenText({ key, token: key.tokens[0] ?? null });
 
@@ -52,17 +52,17 @@ test.each<[string, Partial<KeyRecord>]>([
   );
 });
 
-describe('The use of a key', () => {
+describe('the usage of a key', () => {
   test.each<[string, Partial<KeyRecord>, number, number]>([
     ['of this minute', { currentMinute: MINUTE }, 7, 70],
     ['of another minute of today', { currentMinute: MINUTE - 1 }, 0, 70],
     ['of the last minute of yesterday', { currentMinute: MIDNIGHT - 1 }, 0, 0],
-  ])('is that %s', (_, differences, usedThisMinute, usedToday) => {
+  ])('is read from a record %s', (_, differences, usedThisMinute, usedToday) => {
     const view = keyView(aKey({ minuteUsed: 7, dayUsed: 70, ...differences }), NOW);
     expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('is of each UTC day since it was made: stored days, and what its record counts, also once it is revoked', async () => {
+  test('has each UTC day since its creation, from stored days and its record, also after revocation', async () => {
     const today = Date.now();
     const dayBefore = (days: number): string => isoDay(today - days * DAY_MS);
     const counted = { currentMinute: minuteOf(today), dayUsed: 5, dayRefused: 1 };
@@ -87,7 +87,7 @@ const put = (keyId: string | undefined, name: string, state: object = {}) =>
   target.keyTable.add(aKey({ keyId, name, ...state }));
 const REVOKED = { revoked: true, enabled: false };
 
-describe('A key is found', () => {
+describe('a key is found', () => {
   test.each(['k1', 'Acme Pets', ' acme pets'])('by its id, or its name in any case: %s', async (text) => {
     await put('k1', 'Acme Pets');
     await put('old', 'Acme Pets', REVOKED);
@@ -96,7 +96,7 @@ describe('A key is found', () => {
     expect(await findKey(target, text)).toMatchObject({ keyId: 'k1' });
   });
 
-  test('by the id of its record, also before API Gateway has given it another', async () => {
+  test('by its record id before it has an id of API Gateway', async () => {
     const record = await put(undefined, 'Acme Pets');
 
     expect(await findKey(target, record?.recordId ?? '')).toEqual(record);
@@ -114,7 +114,7 @@ test.each<[KeySelection, string[]]>([
   [{ state: 'no valid token' }, ['d']],
   [{ search: TOKEN.slice(-4) }, ['c']],
   [{ search: TOKEN.slice(-5) }, []],
-])('The list of keys has those of %j', async (selection, ids) => {
+])('the list of keys filters by %j', async (selection, ids) => {
   await put('a', 'Acme', days(15));
   await put('b', 'Beta', { ...days(13), suspendedUntil: UNTIL_RESUMED });
   await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
@@ -124,16 +124,13 @@ test.each<[KeySelection, string[]]>([
   expect((await listKeys(target, selection)).map(({ id }) => id)).toEqual(ids);
 });
 
-test.each(['k1', 'Acme'])(
-  'A revoked key is shown, by its id and its name, and no command changes it: %s',
-  async (text) => {
-    await put('k1', 'Acme', REVOKED);
+test.each(['k1', 'Acme'])('a revoked key is shown by id and name, and no command changes it: %s', async (text) => {
+  await put('k1', 'Acme', REVOKED);
 
-    expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
-    expect(await findRecord(target, text)).toMatchObject({ keyId: 'k1', revoked: true });
-    await expect(findKey(target, text)).rejects.toThrow('The key k1 was revoked.');
-  },
-);
+  expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
+  expect(await findRecord(target, text)).toMatchObject({ keyId: 'k1', revoked: true });
+  await expect(findKey(target, text)).rejects.toThrow('The key k1 was revoked.');
+});
 
 test.each([
   ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, created 1970-01-01\), a\d .* …$/],
@@ -143,7 +140,7 @@ test.each([
     'There is no key Beta Pest. To list all keys: npm run admin -- keys list. If it was created in the AWS console less',
   ],
   ['that is empty', ' ', 'There is no key without an id or name.'],
-])('A name %s is refused, with what to do', async (_, text, message) => {
+])('a name %s is refused with a remedy', async (_, text, message) => {
   for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
 
   await expect(findKey(target, text)).rejects.toThrow(message);

@@ -28,7 +28,7 @@ describe('a CSV file', () => {
     ['semicolons', `petId;quantity;status\n${SMALLEST};2;sold\n3;0;sold\n`, 3],
     ['Windows line ends and a byte order mark', `\uFEFF${HEADER}\r\n${SMALLEST},2,sold\r\n3,0,sold\r\n`, 3],
     ['spaces and quotes around cells', `${HEADER}\n ${SMALLEST} , "2" ,sold\n3,0,sold\n`, 3],
-  ])('may have %s; each row has its line, and every digit', async (_, content, lastLine) => {
+  ])('may have %s', async (_, content, lastLine) => {
     expect(await read(stockEntries, 'a.csv', content)).toEqual([
       { line: 2, entry: { petId: SMALLEST, quantity: 2, status: 'sold' } },
       { line: lastLine, entry: { petId: '3', quantity: 0, status: 'sold' } },
@@ -41,7 +41,7 @@ describe('a CSV file', () => {
     ['an unknown status', '1,1,gone', 'status must be one of available, pending, sold, not "gone"'],
     ['an open quote', '1,"1,sold', 'Quote Not Closed'],
     ['several faults', 'x,-1,sold', 'such as 42, not "x"; quantity must be'],
-  ])('with %s names the fault', async (_, row, text) => {
+  ])('with %s is reported', async (_, row, text) => {
     const [good, bad] = await read(stockEntries, 'd.csv', `${HEADER}\n5,5,sold\n${row}\n`);
     expect(good).toHaveProperty('entry');
     expect(bad).toMatchObject({ fault: expect.stringContaining(text) });
@@ -55,11 +55,11 @@ describe('a CSV file', () => {
       /^The first line of a\.csv must be petId,quantity,status.*, not 101,4,available\. /,
     ],
     ['a wrong column', 'petId;qty;status\n1;1;sold\n', /, not petId,qty,status\. Nothing was written\.$/],
-  ])('with %s is refused, with the rule for the first line', async (_, content, message) => {
+  ])('with %s is refused, and the error states the header rule', async (_, content, message) => {
     await expect(read(stockEntries, 'a.csv', content)).rejects.toThrow(message);
   });
 
-  test('with rows of another length names each of them', async () => {
+  test('reports each row of another length', async () => {
     expect(await read(stockEntries, 'a.csv', `${HEADER}\n1,1\n2,2,sold\n3,3,sold,x\n`)).toEqual([
       fault(2, 'columns length is 3, got 2'),
       { line: 3, entry: { petId: '2', quantity: 2, status: 'sold' } },
@@ -67,7 +67,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('keeps a fault to one short line, whatever the file holds', async () => {
+  test('reports a fault in one short, escaped line', async () => {
     const cell = `"\u001B[31m\n\r\u0000${'x'.repeat(10_000)}"`;
     const [row] = await read(stockEntries, 'g.csv', `${HEADER}\n${cell},1,sold\n`);
     const shown = /^petId must be .*, not "\\u001b\[31m\\u000a\\u000d\\u0000x+…$/;
@@ -83,7 +83,7 @@ describe('a CSV file', () => {
     expect(await read(orders, 'a.csv', content)).toEqual([{ line: 2, entry }]);
   });
 
-  test('of orders has each column once at most, and the error lists the optional ones', async () => {
+  test('of orders must not repeat a column; the error lists the optional ones', async () => {
     const message = 'must be id,petId,quantity,shipDate (optional),status,complete, not petId,id,quantity,status,';
     await expect(read(orders, 'a.csv', 'petId,id,quantity,status,complete,id\n')).rejects.toThrow(message);
   });
@@ -91,7 +91,7 @@ describe('a CSV file', () => {
   test.each([
     ['a date that is none', '1,2,3,tomorrow,placed,false', 'shipDate must be a time such as'],
     ['neither true nor false', '1,2,3,,placed,yes', 'complete must be true or false, not "yes"'],
-  ])('of orders with %s names the fault', async (_, row, text) => {
+  ])('of orders with %s is reported', async (_, row, text) => {
     const content = `id,petId,quantity,shipDate,status,complete\n${row}\n`;
     expect(await read(orders, 'b.csv', content)).toEqual([fault(2, text)]);
   });
@@ -107,12 +107,12 @@ describe('a JSON Lines file', () => {
     ['a field twice', '{"petId":1,"quantity":1,"status":"sold","petId":2}', 'petId is duplicated'],
     ['a zero character', '{"petId":1,"quantity":1,"status":"sold"}\0', 'is not valid JSON'],
     ['a fraction', '{"petId":1,"quantity":1.5,"status":"sold"}', 'from 0 to 2147483647, not 1.5'],
-  ])('with %s names the line and the fault', async (_, line, text) => {
+  ])('with %s is reported with its line', async (_, line, text) => {
     const rows = await read(stockEntries, 'c.jsonl', `{"petId":5,"quantity":1,"status":"sold"}\n${line}\n`);
     expect(rows[1]).toMatchObject({ line: 2, fault: expect.stringMatching(text) });
   });
 
-  test('is read across the parts that the disk hands over, digit for digit', async () => {
+  test('is read exactly across chunk boundaries', async () => {
     const petIds = Array.from({ length: 5_000 }, (_, index) => String(2n ** 62n + BigInt(index)));
     const text = petIds.map((petId) => `{"petId":${petId},"quantity":1,"status":"sold"}\r\n`).join('');
     const rows = await read(stockEntries, 'd.jsonl', text);
@@ -122,7 +122,7 @@ describe('a JSON Lines file', () => {
     );
   });
 
-  test('of pets is read with every digit and letter', async () => {
+  test('of pets keeps every digit and letter', async () => {
     const rest = `"name":"Zoë \u2028 🐶","photoUrls":[],"tags":[{"id":${SMALLEST},"name":"5"}]`;
     const line = `{"id":${LARGEST},"category":{"name":"dogs","id":9007199254740993},${rest}}`;
     const category = { id: '9007199254740993', name: 'dogs' };
@@ -138,11 +138,11 @@ describe('a JSON Lines file', () => {
     ['a tag with more than it has', { tags: [{ id: 1, name: 'a', x: 1 }] }, 'tags.0.x is unknown'],
     ['a field of another name', { constructor: 1 }, 'constructor is unknown'],
     ['many faults', { photoUrls: Array(40).fill('x') }, 'photoUrls.4 must be a URL, not "x"; and 35 more'],
-  ])('of pets with %s names the fault', async (_, fields, text) => {
+  ])('of pets with %s is reported', async (_, fields, text) => {
     expect(await read(pets, 'd.jsonl', JSON.stringify({ ...pet, ...fields }))).toEqual([fault(1, text)]);
   });
 
-  test('that is Latin-1 is refused: its letters would be lost', async () => {
+  test('in Latin-1 is refused', async () => {
     const bytes = Buffer.from(JSON.stringify({ ...pet, name: 'Zoë' }), 'latin1');
     expect(await read(pets, 'f.jsonl', bytes)).toEqual([
       { line: 1, fault: expect.stringContaining('not valid for encoding utf-8') },
@@ -153,11 +153,11 @@ describe('a JSON Lines file', () => {
 test.each([
   ['h.csv', `petId,quantity,status\n"${'x\n'.repeat(MAX_ROW_BYTES)}`, 'Max Record Size'],
   ['e.jsonl', `[${'{"petId":1},'.repeat(MAX_ROW_BYTES / 8)}`, 'Max Record Size'],
-])('A file that is one endless row is given up: %s', async (name, content, text) => {
+])('reading stops at a row without an end: %s', async (name, content, text) => {
   expect(await read(stockEntries, name, content)).toMatchObject([{ fault: expect.stringContaining(text) }]);
 });
 
-test('A file of pets has no other format, and one that is not there is named', async () => {
+test('pets are read from JSON Lines only, and a missing file is reported', async () => {
   await expect(read(pets, 'pets.csv', 'id,name\n')).rejects.toThrow(
     'Cannot import pets.csv: its extension must be .jsonl',
   );

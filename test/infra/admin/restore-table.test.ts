@@ -42,7 +42,7 @@ interface Items {
 const number = (value: number) => expect.objectContaining({ value: String(value) });
 const isWrite = (action: string): boolean => action === 'PutItem' || action === 'DeleteItem';
 
-describe.each(engines)('A restore, on %s', (_engine, start) => {
+describe.each(engines)('a restore, on %s', (_engine, start) => {
   const world = new InProcessTarget();
   let engine: FaultyEngine;
   let client: DynamoDBDocumentClient;
@@ -101,7 +101,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
       live = await given('stock', createStockTable, { now, before });
     });
 
-    test('only counts in a dry run, puts back what is gone, and makes it equal to the copy if it is to be exact', async () => {
+    test('counts in a dry run, adds deleted entries, and with `exact` equals the copy', async () => {
       const unchanged = await itemsOf(live);
       const all = { added: 20, changed: 20, deleted: 10 };
       expect(await restore('stock', { exact: true, dryRun: true })).toMatchObject(all);
@@ -116,7 +116,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
       expect(await itemsOf(live)).toEqual(await itemsOf(copy));
     });
 
-    test('is completed by another run, wherever it was interrupted', async () => {
+    test('that was interrupted is completed by another run', async () => {
       for (const left of [0, 1, 25]) {
         let writes = 0;
         engine.faults = ({ action }) =>
@@ -129,16 +129,13 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
       expect(await itemsOf(live)).toEqual(await itemsOf(copy));
     });
 
-    test.each(['PutItem', 'DeleteItem'])(
-      'takes its own write, whose response was lost, for done: %s',
-      async (action) => {
-        loseFirst(action);
+    test.each(['PutItem', 'DeleteItem'])('recognizes its own write after a lost response: %s', async (action) => {
+      loseFirst(action);
 
-        expect(await restore('stock', { exact: true })).toMatchObject({ added: 20, deleted: 10, changedMeanwhile: [] });
-      },
-    );
+      expect(await restore('stock', { exact: true })).toMatchObject({ added: 20, deleted: 10, changedMeanwhile: [] });
+    });
 
-    test('leaves what another writer changes after it was read, and names it', async () => {
+    test('skips and reports entries that others change meanwhile', async () => {
       // What another client writes before the first put, and before the first deletion, of what was read by then.
       const others = new Map<string, Promise<void>>();
       engine.beforeCall = async ({ action }) => {
@@ -153,7 +150,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     });
   });
 
-  test('of an export by its import asks on a stage, and there too leaves what was changed after it was shown', async () => {
+  test('by an import asks on a stage, and skips entries that changed after the preview', async () => {
     const stored = { ...entry(1, 3), status: 'sold' };
     const live = await given('stock', createStockTable, { now: [stored, { ...stored, petId: 2 }], before: [] });
     const file = join(directory, 'stock.csv');
@@ -210,7 +207,7 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
     });
     const found = async (recordId: string) => (await itemsOf(live)).find((item) => item['recordId'] === recordId);
 
-    test('brings back one that is gone as it was, suspended and unapplied, and leaves a revoked one', async () => {
+    test('adds a deleted key, suspended and pending sync, and keeps a revoked one', async () => {
       expect(await restore('keys')).toMatchObject({ added: 1, changed: 0, lost: [`${byHand.name} (${byHand.keyId})`] });
       expect(await found(gone.recordId)).toMatchObject({
         name: gone.name,
@@ -227,14 +224,14 @@ describe.each(engines)('A restore, on %s', (_engine, start) => {
       expect(await found(there.recordId)).toMatchObject({ revoked: true, keyId: there.keyId });
     });
 
-    test('takes its own write, whose response was lost, for done: the key has its history', async () => {
+    test('recognizes its own write after a lost response, and records it in the history', async () => {
       loseFirst('PutItem');
 
       expect(await restore('keys')).toMatchObject({ added: 1, changedMeanwhile: [] });
       expect(await target.history.of(gone, 9)).toMatchObject([{ what: ['restored from a backup'] }]);
     });
 
-    test('lets it in where it is to be open', async () => {
+    test('adds a key that is not suspended with `open`', async () => {
       await restore('keys', { open: true });
 
       expect(await found(gone.recordId)).toMatchObject({ enabled: true, suspendedUntil: number(0) });

@@ -13,8 +13,8 @@ const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origi
 
 const find = (url: string) => findTarget({ url }, notices);
 
-describe('A local server', () => {
-  test('that is not there: one sentence says what to do', async () => {
+describe('a local server', () => {
+  test('that does not run is reported in one sentence with a remedy', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(find(origin)).rejects.toThrow(
       `No server responds at ${origin}. Start it with npm start, or pass its address with --url.`,
@@ -23,7 +23,7 @@ describe('A local server', () => {
       await expect(find(url)).rejects.toThrow(`--url ${url} is not a valid address. Example:`);
   });
 
-  test('that stops: the next call fails immediately, with the same sentence', async () => {
+  test('that stops fails the next call immediately with that sentence', async () => {
     const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, found))));
     const { origin } = link;
@@ -43,7 +43,7 @@ describe('A local server', () => {
       { __type: 'AccessDeniedException', message: 'No' },
       'from this machine: No. Run the command',
     ],
-  ])('%s is distinguished', async (_, status, body, message) => {
+  ])('%s is reported as such', async (_, status, body, message) => {
     const server = await ScriptedServer.start(reply(status, body));
     await expect(find(originOf(server))).rejects.toThrow(message);
   });
@@ -76,7 +76,7 @@ function stackWith(names: readonly string[], ...more: readonly string[]): Promis
   return ScriptedServer.start(...texts.map((text) => reply(200, text, { 'Content-Type': 'text/xml' })));
 }
 
-describe('A stage on AWS', () => {
+describe('a stage on AWS', () => {
   const { env } = process;
   const hint =
     'Nothing was changed. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there, or omit --stage.';
@@ -93,7 +93,7 @@ describe('A stage on AWS', () => {
     process.env = env;
   });
 
-  test('is found by the outputs of its stack, and its tables are called there', async () => {
+  test('is found by the outputs of its stack', async () => {
     const server = await stackWith(outputs);
     const { documents, gateway, gatewayOnce, ...target } = await findStage(server);
 
@@ -109,7 +109,7 @@ describe('A stage on AWS', () => {
     for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
-  test('knows who changes a key there: the caller, as AWS names him, which is asked once', async () => {
+  test('records the caller of AWS as the admin, asked once', async () => {
     const caller = '<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/ann</Arn></GetCallerIdentityResult>';
     const identity = `<GetCallerIdentityResponse>${caller}</GetCallerIdentityResponse>`;
     const server = await stackWith(outputs, identity, '{}');
@@ -122,7 +122,7 @@ describe('A stage on AWS', () => {
     for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
-  test('cannot be reached without permission, or where AWS is somewhere else', async () => {
+  test('is reported as unreachable without permission, with the address in use', async () => {
     const reason = 'User: eve is not authorized to perform: cloudformation:DescribeStacks';
     const error = `<Error><Type>Sender</Type><Code>AccessDenied</Code><Message>${reason}</Message></Error>`;
     const server = await xml(403, `<ErrorResponse>${error}</ErrorResponse>`);
@@ -132,7 +132,7 @@ describe('A stage on AWS', () => {
     );
   });
 
-  test('may run another version', async () => {
+  test('may run another version of the service', async () => {
     await expect(findStage(await stackWith(['ApiId']))).rejects.toThrow(
       'The stage staging runs another version of the service than this command',
     );

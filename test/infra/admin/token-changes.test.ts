@@ -28,7 +28,7 @@ describe('the tokens of a label', () => {
     ...entry('other', { label: 'reports' }),
   };
 
-  test('are the one that has it, those in their grace, and one that was never shown', () => {
+  test('are the current one, those in their grace, and one never shown', () => {
     expect(tokensLabeled({ tokens }, 'main', NOW)).toMatchObject({
       current: { hash: hashToken('new') },
       inGrace: [{ hash: hashToken('old') }],
@@ -37,12 +37,12 @@ describe('the tokens of a label', () => {
     expect(tokensLabeled({ tokens }, 'app', NOW)).toEqual({ current: undefined, inGrace: [], pending: undefined });
   });
 
-  test('work until their very end, and are listed the oldest first', () => {
+  test('are valid until their end to the millisecond, and listed oldest first', () => {
     expect(workingTokens({ tokens }, NOW).map(({ since }) => since)).toEqual([0, 1, 2, 3]);
     expect(workingTokens({ tokens }, NOW + 1).map(({ since }) => since)).toEqual([0, 2, 3]);
   });
 
-  test('make room for another: what has ended and what was never shown goes, and what works stays', () => {
+  test('that ended or were never shown make room for another', () => {
     expect(names(withToken({ tokens }, entry('a'), NOW))).toEqual(['old', 'new', 'other', 'a']);
     expect(names(withToken({ tokens }, entry('a', { label: 'reports' }), NOW))).toEqual([
       'old',
@@ -54,7 +54,7 @@ describe('the tokens of a label', () => {
   });
 });
 
-test('An end is brought forward and never put off, for those that are named alone', () => {
+test('revoking tokens only shortens their validity, and only theirs', () => {
   const tokens = { ...entry('a'), ...entry('b', { until: 5 }), ...entry('c') };
   const ended = withEnd(tokens, [hashToken('a'), hashToken('b'), hashToken('no token of it')], NOW);
 
@@ -62,7 +62,7 @@ test('An end is brought forward and never put off, for those that are named alon
   expect(['a', 'b', 'c'].map((text) => ended[hashToken(text)]?.until)).toEqual([NOW, 5, NO_EXPIRY]);
 });
 
-test('A token that was shown is pending no more, and one that is gone does not come back', () => {
+test('confirming a token clears its pending mark, and does not recreate a deleted one', () => {
   const tokens = entry('pending', { pending: true });
 
   expect(withShown(tokens, hashToken('pending'))).toStrictEqual(entry('pending'));

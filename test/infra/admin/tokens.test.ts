@@ -43,7 +43,7 @@ async function byAClockAhead<Result>(act: () => Promise<Result>): Promise<Result
 }
 const verdictOf = ({ key }: { readonly key: string }) => world.verdict(parsed(key));
 
-test('A key has four tokens at most, and one more in its grace', async () => {
+test('a key has at most four tokens, and one more in its grace', async () => {
   await issueSubject(world, 'open');
   await add('third');
   await add('fourth');
@@ -57,8 +57,8 @@ test('A key has four tokens at most, and one more in its grace', async () => {
   expect(Object.keys((await record())?.tokens ?? {})).toHaveLength(5);
 });
 
-describe('A token that was never shown', () => {
-  test('is replaced by one that may do no more', async () => {
+describe('a token that was never shown', () => {
+  test('is replaced with the same access and expiry', async () => {
     await issueSubject(world, 'open');
     const until = Date.now() + 60_000;
     const lost = await addToken(target, 'subject', { ...order, until });
@@ -70,7 +70,7 @@ describe('A token that was never shown', () => {
     expect(await verdictOf(lost)).toBe('denied');
   });
 
-  test('is no last token', async () => {
+  test('does not count as the last valid token', async () => {
     const subject = await issueSubject(world, 'open');
     await addToken(target, 'subject', order);
     await endToken(target, 'subject', nameLabeled(subject, 'app'));
@@ -83,7 +83,7 @@ test.each([
   ['rotate', 'rotated'],
   ['add', 'extended'],
   ['end', 'revoked alone'],
-] as const)('%s changes nothing of a key from the AWS console, and says what to do instead', async (name, what) => {
+] as const)('%s refuses a key from the AWS console with a remedy', async (name, what) => {
   world.records.putApiKey(anApiKey({ id: 'by-hand', value: 'a-value-of-twenty-characters', planId: 'free' }));
   await syncKeys(target);
   const before = { keys: await world.keys(), apiKeys: world.records.apiKeys };
@@ -95,7 +95,7 @@ test.each([
   expect({ keys: await world.keys(), apiKeys: world.records.apiKeys }).toEqual(before);
 });
 
-test('A token is found by its handle, whether it works or not', async () => {
+test('a token is found by its handle, valid or not', async () => {
   const subject = await issueSubject(world, 'open');
   const { key } = await add('reports');
   expect(await findToken(target, ` ${key}\n`)).toMatchObject({ key: { id: 'subject' }, token: { label: 'reports' } });
@@ -106,7 +106,7 @@ test('A token is found by its handle, whether it works or not', async () => {
   expect(await findToken(target, key)).toMatchObject({ key: { id: 'subject', state: 'revoked' }, token: null });
 });
 
-describe('A write whose response is lost, and that is sent again, is done once:', () => {
+describe('a write that is sent again after a lost response is applied once:', () => {
   beforeEach(() => {
     isSentTwice = true;
   });
@@ -132,8 +132,8 @@ describe('A write whose response is lost, and that is sent again, is done once:'
   });
 });
 
-describe('Of a token in its grace and the one that has taken its place', () => {
-  test.each(['the old one', 'the new one'])('%s alone is ended', async (which) => {
+describe('of a token in its grace and its replacement', () => {
+  test.each(['the old one', 'the new one'])('%s alone is revoked', async (which) => {
     const subject = await issueSubject(world, 'open');
     const old = nameLabeled(subject, 'main');
     const rotation = await rotate('main', 60_000);
@@ -145,7 +145,7 @@ describe('Of a token in its grace and the one that has taken its place', () => {
     expect(await verdictOf(rotation)).toBe(which === 'the old one' ? 'admitted' : 'denied');
   });
 
-  test('none is ended by the label that both have', async () => {
+  test('none is revoked by their common label', async () => {
     const subject = await issueSubject(world, 'open');
     const names = [nameLabeled(subject, 'main'), nameOf(await rotate('main', 60_000))];
     const before = await record();
@@ -157,7 +157,7 @@ describe('Of a token in its grace and the one that has taken its place', () => {
   });
 });
 
-test('An end at once is one by every clock, also where that of the admin is ahead', async () => {
+test('a revocation takes effect immediately, even if the clock of the admin is ahead', async () => {
   await issueSubject(world, 'open');
   const added = await add('reports');
   await byAClockAhead(() => endToken(target, 'subject', nameOf(added)));
@@ -165,7 +165,7 @@ test('An end at once is one by every clock, also where that of the admin is ahea
   expect(await verdictOf(added)).toBe('denied');
 });
 
-test('A rotation takes over from the last token of its label, also where an admin before had a clock ahead', async () => {
+test('a rotation replaces the last token of its label, even after one by a clock ahead', async () => {
   await issueSubject(world, 'open');
   await byAClockAhead(() => rotate('main', 0));
   const { expires } = await rotate('main', 60_000);

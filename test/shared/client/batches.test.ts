@@ -16,7 +16,7 @@ const listed: Step = (response, request) => {
 };
 
 describe('the stock of pets', () => {
-  test('is read 100 at a time, each once, ascending', async () => {
+  test('is read in requests of 100, each pet once, in ascending order', async () => {
     const server = await ScriptedServer.start(listed);
     const petIds = range(205);
     const items = await quickClient(server).getInventories([...petIds.toReversed(), 7n, 7]);
@@ -68,11 +68,11 @@ describe('a batch update', () => {
   });
 
   test.each([
-    ['that were surely not written', unwritten, undefined, [2, 1, 1], 200],
-    ['that may have been written with a key', unknown, 'mine', [2, 1, 1], 200],
-    ['but not those that may have been written without', unknown, undefined, [2], 503],
-    ['but not those with a wrong version', { status: 412, code: 'PRECONDITION_FAILED' }, 'mine', [2], 412],
-  ])('retries rows %s', async (_, outcome, idempotencyKey, sizes, status) => {
+    ['rows that were not written', unwritten, undefined, [2, 1, 1], 200],
+    ['rows that may have been written, with a key', unknown, 'mine', [2, 1, 1], 200],
+    ['no rows that may have been written, without a key', unknown, undefined, [2], 503],
+    ['no rows with a wrong version', { status: 412, code: 'PRECONDITION_FAILED' }, 'mine', [2], 412],
+  ])('retries %s', async (_, outcome, idempotencyKey, sizes, status) => {
     const server = await batchServer({ 1: [outcome, outcome] });
     const results = await quickClient(server).updateInventories(rowsOf([1, 2]), { idempotencyKey });
 
@@ -108,7 +108,7 @@ describe('a batch update', () => {
   test.each([
     ['has an error', failure(500, 'INTERNAL_ERROR'), { name: 'ApiError', code: 'INTERNAL_ERROR' }],
     ['gets no response', hangUp, { name: 'ConnectionError', reason: 'network' }],
-  ])('keeps the results of the others where a request %s', async (_, step, error) => {
+  ])('keeps the results of other requests if one %s', async (_, step, error) => {
     const server = await batchServer({}, [26, step]);
     const results = await quickClient(server, { maxRetries: 0 }).updateInventories(rowsOf(range(27)));
 
@@ -119,7 +119,7 @@ describe('a batch update', () => {
     ]);
   });
 
-  test('keeps the results so far where it is aborted', async () => {
+  test('keeps its results so far when it is aborted', async () => {
     const controller = new AbortController();
     const server = await batchServer({}, [26, () => controller.abort('Enough')]);
     const { signal } = controller;

@@ -1,5 +1,6 @@
+import { deepStrictEqual } from 'node:assert';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, jest } from '@jest/globals';
+import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { InventoryClient, InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
 import { failure, quickClient, reply, ScriptedServer, type Step } from './scripted-server.ts';
 
@@ -83,7 +84,7 @@ export class HeldCalls {
     const isThere = (): boolean => this.#held.length === held && this.outcomes.length === outcomes.length;
     for (let round = 0; round < 200 && !isThere(); round++) await work();
     await work();
-    expect([this.#held.length, this.outcomes]).toEqual([held, outcomes]);
+    deepStrictEqual([this.#held.length, this.outcomes], [held, outcomes]);
   }
 }
 

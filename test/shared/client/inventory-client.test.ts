@@ -39,7 +39,7 @@ describe('options', () => {
     expect(inspect(thrown)).not.toMatch(/psk_|you@/);
   });
 
-  test('of a call come before those of the client', async () => {
+  test('of a call override those of the client', async () => {
     const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE'), good);
     await apiErrorOf(quickClient(server).updateInventory(101n, 7, { maxRetries: 0 }));
     expect(server.requests).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('options', () => {
 });
 
 describe('a request', () => {
-  test('is sent by the fetch of the options, with the name and version of the client', async () => {
+  test('is sent with the fetch option, and names the client and its version', async () => {
     const server = await ScriptedServer.start(good);
     const urls: string[] = [];
     const sendAndNote = (url: string, init: RequestInit): Promise<Response> => {
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(server.requests[0]?.headers['user-agent']).toBe(`pet-store-inventory-client/${API_VERSION}`);
   });
 
-  test('has the API key that the function of the options returns for it', async () => {
+  test('has the API key that the apiKey function returns for it', async () => {
     const server = await ScriptedServer.start(failure(503, 'SERVICE_UNAVAILABLE'), good);
     const keys = ['psk_first', 'psk_second', `${SECRET_KEY}\n`];
     const store = quickClient(server, { apiKey: async () => keys.shift() ?? '' });
@@ -81,7 +81,7 @@ describe('a request', () => {
 });
 
 describe('an update', () => {
-  test('is the same in all requests, and so is its Idempotency-Key, until the next call', async () => {
+  test('keeps its body and its Idempotency-Key in all retries', async () => {
     const server = await ScriptedServer.start(hangUp, failure(503, 'SERVICE_UNAVAILABLE'), good);
     const store = quickClient(server);
     const updated = await store.updateInventory(101n, 7, { ifMatch: '"6"' });
@@ -116,7 +116,7 @@ describe('an update', () => {
     ],
     ['A petId has several', (store) => store.updateInventories([1n, 1].map((petId) => ({ petId, quantity: 7 })))],
     ['idempotencyKey must', (store) => store.updateInventories([{ petId: 1n, quantity: 7 }], { idempotencyKey: '' })],
-  ])('is not sent where %s', async (message, call) => {
+  ])('is refused unsent: %s', async (message, call) => {
     const server = await ScriptedServer.start(good);
 
     expect(String(await failureOf(call(quickClient(server))))).toContain(`TypeError: ${message}`);
@@ -140,7 +140,7 @@ describe('a request that failed', () => {
     [false, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_RESPONSE', status: 404 }],
     [false, failure(412, 'PRECONDITION_FAILED', seen), { code: 'PRECONDITION_FAILED', status: 412, ...precise }],
     [false, failure(501, 'OTHER', soon), { status: 501 }],
-  ])('is repeated (%s), says why, and never shows the key: %#', async (isRepeated, step, expected) => {
+  ])('is retried (%s), reports its reason, and never shows the key: %#', async (isRepeated, step, expected) => {
     const server = await ScriptedServer.start(step);
     const timeout = 'reason' in expected && expected.reason === 'timeout' ? 300 : 30_000;
     const store = quickClient(server, { maxRetries: 2, timeout });
@@ -158,19 +158,19 @@ describe('a request that failed', () => {
     expectNoKey(thrown);
   });
 
-  test('says the failure of a fetch without a cause once', async () => {
+  test('reports a fetch error without a cause once', async () => {
     const options = { baseUrl: 'http://127.0.0.1', apiKey: 'k', maxRetries: 0 };
     const store = new InventoryClient({ ...options, fetch: () => Promise.reject(new TypeError('fetch failed')) });
     await expect(store.getInventory(101n)).rejects.toThrow(/ \(network\): fetch failed$/);
   });
 
-  test('has its code and message in JSON, and no response', async () => {
+  test('has its code and message, but no response, in JSON', async () => {
     const server = await ScriptedServer.start(failure(412, 'PRECONDITION_FAILED', seen));
     const thrown = await apiErrorOf(quickClient(server).updateInventory(101n, 7));
     expect(JSON.parse(JSON.stringify(thrown))).toEqual({ code: 'PRECONDITION_FAILED', status: 412, ...precise });
   });
 
-  test('waits longer each time, with a random part', async () => {
+  test('waits longer before each retry, with jitter', async () => {
     const times: number[] = [];
     const server = await ScriptedServer.start((response, request) => {
       times.push(performance.now());
@@ -186,7 +186,7 @@ describe('a request that failed', () => {
     ['of one request', 1_999, 503, 'SERVICE_UNAVAILABLE', '2', 1],
     ['of all requests together', 1_999, 503, 'SERVICE_UNAVAILABLE', '1', 2],
     ['of a suspension', 90_000, 429, 'API_KEY_SUSPENDED', '300', 1],
-  ])('waits no longer than it may: %s', async (_, maxWait, status, code, retryAfter, requests) => {
+  ])('waits at most maxWait: %s', async (_, maxWait, status, code, retryAfter, requests) => {
     const server = await ScriptedServer.start(failure(status, code, { 'Retry-After': retryAfter }));
     const error = await apiErrorOf(quickClient(server, { maxWait }).updateInventory(101n, 7));
     expect(error).toMatchObject({ code, retryAfter: expect.any(Number) });

@@ -20,7 +20,7 @@ const page = (entries: readonly object[], next?: string): Step =>
   reply(200, entries, next === undefined ? {} : { Link: `</v1/inventory?limit=1&cursor=${next}>; rel="next"` });
 
 describe('a list', () => {
-  test('is complete with one request, which is repeated as a whole', async () => {
+  test('is read in one request, which is retried as a whole', async () => {
     const server = await ScriptedServer.start(breakOff('[{"petId":2'), page([entry, { ...entry, petId: 102 }]));
     const store = quickClient(server);
     const items = await Array.fromAsync(store.listInventory({ status: 'sold' }));
@@ -31,7 +31,7 @@ describe('a list', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(paths);
   });
 
-  test('can be read by pages, each of which has the cursor of the next', async () => {
+  test('can be read in pages, by cursors', async () => {
     const server = await ScriptedServer.start(page([], 'c-_'), page([entry]));
     const store = quickClient(server);
     const first = await store.listInventoryPage({ limit: 1, status: 'sold' });
@@ -51,7 +51,7 @@ describe('a response as JSON', () => {
     '{"petId":"Rex"}',
     '{"petId":9223372036854775808}',
     '[{"petId":1}',
-  ])('is refused where an int64 is none: %s', (text) => {
+  ])('is refused if an id is no int64: %s', (text) => {
     expect(() => parseResponse(text)).toThrow(SyntaxError);
   });
 
@@ -73,7 +73,7 @@ describe('a response as JSON', () => {
 const refusal = (seconds: string): Step => failure(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': seconds });
 
 describe('the limits of a response', () => {
-  test('are those of its headers, and missing where one is no number', async () => {
+  test('are those of its headers, or undefined if one is no number', async () => {
     const server = await ScriptedServer.start(emptyPage, reply(200, '[]', { 'X-RateLimit-Reset': 'soon' }));
     const store = quickClient(server);
     const limits = { limit: 60, remaining: 59, reset: new Date(1_795_253_280_000) };
@@ -81,7 +81,7 @@ describe('the limits of a response', () => {
     expect(await store.listInventoryPage({ limit: 1 })).toMatchObject({ limits: undefined });
   });
 
-  test('are those of an error too, and missing where they are unknown', async () => {
+  test('are also on an error, unless they are unknown', async () => {
     const unknown = { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0' };
     const refused = failure(429, 'TOO_MANY_REQUESTS', { ...unknown, 'Retry-After': '0' });
     const server = await ScriptedServer.start(failure(404, 'PET_NOT_FOUND'), refused);
@@ -90,7 +90,7 @@ describe('the limits of a response', () => {
     expect(await apiErrorOf(store.getInventory(1n))).toMatchObject({ limits: undefined, retryAfter: 0 });
   });
 
-  test('are waited for by the calls after the one that was refused, or refuse them', async () => {
+  test('delay or reject the calls after a refusal', async () => {
     const server = await ScriptedServer.start(refusal('1'), emptyPage, refusal('300'));
     const store = quickClient(server, { maxRetries: 0 });
     const begin = performance.now();

@@ -77,7 +77,7 @@ describe('calls begun together', () => {
     expect(counts.maxRefused).toBeLessThanOrEqual(20);
   });
 
-  test.each([0, NaN, -1])('are invalid with a concurrency of %d', (concurrency) => {
+  test.each([0, NaN, -1])('are refused with a concurrency of %d', (concurrency) => {
     expect(() => quickClient({ baseUrl: 'http://127.0.0.1/v1' }, { concurrency })).toThrow(TypeError);
   });
 
@@ -139,7 +139,7 @@ describe('a call during a restart of the server that takes 30 s', () => {
     ['answered', 90_000, 5],
     ['network', 20_000, 5],
     ['network', 90_000, 0],
-  ])('is %s within a maxWait of %i ms and %i retries', async (outcome, maxWait, maxRetries) => {
+  ])('ends as %s within a maxWait of %i ms and %i retries', async (outcome, maxWait, maxRetries) => {
     const begin = performance.now();
     const server = await ScriptedServer.start((response, request) => {
       (performance.now() - begin < 30_000 ? hangUp : good)(response, request);

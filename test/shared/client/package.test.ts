@@ -53,7 +53,7 @@ function checkTypes() {
 }
 
 describe('the package of the client', () => {
-  test('holds what a program needs, its license, and the example of the directory to copy', () => {
+  test('contains the code without dependencies, its license and the example', () => {
     const readme = read(path.join(installed, 'README.md'));
 
     expect(read(path.join(installed, 'dist/LICENSE'))).toBe(read(path.join(root, 'LICENSE')));
@@ -65,7 +65,7 @@ describe('the package of the client', () => {
     expect(readme).not.toMatch(/\]\((?!https:)/);
   });
 
-  test('has an example whose types fit Node.js, and that runs', async () => {
+  test('has an example that compiles and runs', async () => {
     const [, text = ''] = /```ts\n(.*?)```/s.exec(read(path.join(installed, 'README.md'))) ?? [];
     const example = path.join(directory, 'example.ts');
     writeFileSync(example, text);
@@ -97,7 +97,7 @@ function fieldsIn(schema: object): [string, { readonly format?: string }][] {
   return [...Object.entries(properties), ...inner.flatMap(fieldsIn)];
 }
 
-test('the client reads the int64 fields of the OpenAPI document as bigint, and no field that means something else', () => {
+test('the client reads exactly the int64 fields of the OpenAPI document as bigint', () => {
   const { components }: { components: { schemas: object } } = JSON.parse(read(path.join(root, 'docs/openapi.json')));
   const fields = fieldsIn(components.schemas);
   const ofFormat = fields.filter(([, { format }]) => format === 'int64').map(([name]) => name);

@@ -179,7 +179,7 @@ describe('a long refusal', () => {
     },
   );
 
-  test('is waited for by a call that may, and ends for it as soon as the key is resumed', async () => {
+  test('is waited for within maxQueueTime, and ends when the key is resumed', async () => {
     const begin = performance.now();
     let sent = 0;
     const server = await ScriptedServer.start((response, request) => {
@@ -205,7 +205,7 @@ describe('a long refusal', () => {
     await calls.pass(0.2, 1, SUSPENDED, REFUSED);
   });
 
-  test('of an exhausted day is known without a refusal, and tried a minute later', async () => {
+  test('of an exhausted day needs no refusal, and is tried a minute later', async () => {
     const server = await ScriptedServer.start(reply(200, entry, { RateLimit: '"minute";r=9;t=30, "day";r=0;t=50000' }));
     const store = quickClient(server);
     expect(await outcomeOf(store)).toBe('answered');

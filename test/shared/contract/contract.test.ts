@@ -21,7 +21,7 @@ test.each([
 });
 
 describe('the errors', () => {
-  test('are those of the operations and of requests that are none', () => {
+  test('are those of operations and of unrouted requests', () => {
     const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
     const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
@@ -108,8 +108,8 @@ test.each<[string, v.GenericSchema, taken: readonly unknown[], refused: readonly
       ...[['a photo'], ['ftp://example.com'], Array(51).fill(URL_OF_PHOTO)].map((photoUrls) => ({ photoUrls })),
     ]),
   ],
-  ['pet as it is answered', petSchema, [pet, { ...pet, status: 'sold' }], [{ ...pet, status: 'placed' }]],
-])('What is taken and refused as %s', (_, schema, taken, refused) => {
+  ['pet in a response', petSchema, [pet, { ...pet, status: 'sold' }], [{ ...pet, status: 'placed' }]],
+])('values that are accepted and refused as %s', (_, schema, taken, refused) => {
   for (const value of taken) expect(v.safeParse(schema, value).issues).toBeUndefined();
   expect(refused.filter((value) => v.is(schema, value))).toEqual([]);
 });

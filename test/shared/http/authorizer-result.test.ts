@@ -31,8 +31,8 @@ const nothingLeft = {
   retryAfter: '1',
 };
 
-describe('what the authorizer says of a request', () => {
-  test('that is admitted: its limit, what is left, and when it resets in Unix seconds, all as text', () => {
+describe('the authorizer context of a request', () => {
+  test('that is admitted has limit, remaining quota and reset as text', () => {
     expect(admitted()).toEqual({
       outcome: 'ADMITTED',
       recordId,
@@ -75,7 +75,7 @@ describe('what the authorizer says of a request', () => {
       '1749990871',
       '1',
     ],
-  ])('that is refused: how many seconds to wait. %s', (message, state, limit, reset, retryAfter) => {
+  ])('that is refused has the seconds to wait: %s', (message, state, limit, reset, retryAfter) => {
     const context = refused(state);
     expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });
     const late = contextOf(limitRefusal({ ...key, ...state }, NOW), hash, NOW + 86_400_000);
@@ -88,7 +88,7 @@ describe('what the authorizer says of a request', () => {
   });
 });
 
-describe('what the token of a request may do', () => {
+describe('the access of a token', () => {
   const [reports = 'none'] = Object.keys(tokenEntry('reports', {}, 0));
   const both = {
     ...key,
@@ -97,16 +97,16 @@ describe('what the token of a request may do', () => {
 
   test.each([
     ['its own access, not that of another token', hash, 'full', /^main\/....$/],
-    ['to read alone, where it was made for that', reports, 'read', /^reports\/orts$/],
-    ['least, where the key has no such token', 'none', 'read', /^none$/],
-  ])('is %s; and which token it is', (_, ofToken, access, name) => {
+    ['read-only, if it is read-only', reports, 'read', /^reports\/orts$/],
+    ['read-only, if the key does not have it', 'none', 'read', /^none$/],
+  ])('is %s, beside its name', (_, ofToken, access, name) => {
     const { token = 'none', ...context } = contextOf({ kind: 'admitted', key: both }, ofToken, NOW);
     expect(context).toMatchObject({ access, recordId });
     expect(token).toMatch(name);
   });
 });
 
-describe('RateLimit (IETF draft): what is left of both windows', () => {
+describe('RateLimit (IETF draft) has the remaining quota of both windows for', () => {
   const last = { currentMinute: END_OF_DAY / 60_000 - 1, minuteUsed: 1, dayUsed: 1 };
   const one = { minuteUsed: 1, dayUsed: 1 };
 
@@ -115,7 +115,7 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
     ['a suspension', refused({ suspendedUntil: NOW + 299_500 }), '"minute";r=0;t=300, "day";r=900;t=41130'],
     ['the last millisecond of a day', admitted(last, END_OF_DAY - 1), '"minute";r=59;t=1, "day";r=999;t=1'],
     [
-      'a late request, counted in the next minute, which its headers go by alone',
+      'a late request, by the minute that it was counted in',
       admitted({ ...one, currentMinute: MINUTE + 1 }),
       '"minute";r=59;t=60, "day";r=999;t=41100',
     ],
@@ -129,7 +129,7 @@ describe('RateLimit (IETF draft): what is left of both windows', () => {
   });
 });
 
-test('What a function makes of it is what the authorizer has written, and the id of the key', () => {
+test('a function reads what the authorizer wrote, and the id of the key', () => {
   const context = { ...refused({ dayUsed: 1_000 }), principalId: 'k3y1d' };
 
   expect(readAuthorizerContext({ ...context, integrationLatency: 12 })).toEqual(context);
@@ -144,7 +144,7 @@ const policyOf = (Effect: string) => ({
 });
 
 describe('a response of the authorizer', () => {
-  test('that lets a request through names the key, its usage plan and the verdict, whatever the path has', () => {
+  test('that admits has the key, its usage identifier and the verdict, for any path', () => {
     const context = admitted();
 
     expect(allow(`${STAGE}/GET/arn:aws:execute-api:*:*:*/*`, 'k3y1d', 'usage-identifier', context)).toEqual({
@@ -155,7 +155,7 @@ describe('a response of the authorizer', () => {
     });
   });
 
-  test('that refuses a request brings what the 401 is built from', () => {
+  test('that denies has the values of the 401', () => {
     const code = 'API_KEY_MISSING';
     const { message } = errorCatalog[code];
     expect(noLimitContext(NOW)).toEqual(nothingLeft);

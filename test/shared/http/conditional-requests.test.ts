@@ -14,17 +14,17 @@ const versionsOf = (...values: string[]) => expectedVersions(aRequest({ headers:
 const tags = (count: number) => Array.from({ length: count }, (_, index) => `"${index}"`).join(', ');
 
 describe('If-Match', () => {
-  test('asks for any version where it is not sent, or a star', () => {
+  test('accepts any version if it is missing or *', () => {
     expect(expectedVersions(aRequest().headers)).toBeUndefined();
     for (const star of ['*', ' * ', '\t*']) expect(versionsOf(star)).toBeUndefined();
   });
 
   test.each([
-    ['empty elements, as a recipient must take them (RFC 9110 §5.6.1)', [', "1",, ,"2",'], ['1', '2']],
+    ['empty elements (RFC 9110 §5.6.1)', [', "1",, ,"2",'], ['1', '2']],
     ['several headers', ['"1"', '"2", "3"'], ['1', '2', '3']],
     ['the tag of a version', [entityTag('mX0aVbq3Zk-_')], ['mX0aVbq3Zk-_']],
-    ['a weak tag, which stays in its quotes, as no version is', ['W/"1", "5"'], ['W/"1"', '5']],
-  ])('with %s names their versions', (_, values, versions) => {
+    ['a weak tag, which matches no version', ['W/"1", "5"'], ['W/"1"', '5']],
+  ])('with %s lists versions', (_, values, versions) => {
     expect(versionsOf(...values)).toEqual(versions);
   });
 
@@ -34,7 +34,7 @@ describe('If-Match', () => {
     ['a space in a tag', '"1 2"'],
     ['more tags than there may be', tags(21)],
     ['more than 2000 characters', `"${'a'.repeat(2_000)}"`],
-  ])('with %s is 400 and says what it takes', (_, value) => {
+  ])('with %s returns 400 and the valid syntax', (_, value) => {
     expect(() => versionsOf(value)).toThrow(
       expect.objectContaining({
         code: 'INVALID_HEADER',
@@ -45,7 +45,7 @@ describe('If-Match', () => {
   });
 });
 
-test.each(['*', '"1"', ''])('If-None-Match of a change is 400: %j', (value) => {
+test.each(['*', '"1"', ''])('If-None-Match of an update returns 400: %j', (value) => {
   expect(() => expectedVersions(aRequest({ headers: { 'If-None-Match': value } }).headers)).toThrow(
     expect.objectContaining({ code: 'INVALID_HEADER', status: 400 }),
   );
@@ -68,7 +68,7 @@ const idOf = (...values: string[]) => requestOf(values)?.requestId;
 const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 describe('Idempotency-Key', () => {
-  test('that is not sent is none', () => {
+  test('is optional', () => {
     expect(idempotentRequest(aRequest(), aChange)).toBeUndefined();
   });
 
@@ -79,11 +79,11 @@ describe('Idempotency-Key', () => {
     ['an escaped quote', String.raw`"a\"b"`, 'a"b'],
     ['all that may stand without quotes', "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"],
     ['255 characters that are all escaped', quoted('"'.repeat(255)), '"'.repeat(255)],
-  ])('is read: %s', (_, value, key) => {
+  ])('is parsed: %s', (_, value, key) => {
     expect(idOf(value)).toBe(idOf(quoted(key)));
   });
 
-  test('is another request for another text, or another key', () => {
+  test('identifies another request if its text or the customer differs', () => {
     const others = [requestOf(['"b"']), requestOf(['"a"'], aChange, { ...admittedContext, recordId: 'another' })];
     const fingerprints = [aChange, { petId, by: 5 }].map((asked) => requestOf(['"a"'], asked)?.fingerprint);
 
@@ -99,21 +99,21 @@ describe('Idempotency-Key', () => {
     ['b20727bbb85719d1b07bb8c49114954627b3ab706113b49efb6fd5e27a9e29c2', { petId, by: -1, versions: undefined }],
     ['3308ec51ae0296793af024dab0c967fd961b5262d18b5f31e72e78e67680d976', { petId, by: 2, versions: ['v1'] }],
     ['cd02e3e5a97eb108f57de80e7ee21bc5925f52676fcfc77fbd68ff6496513158', { ...aChange, ...more }],
-  ])('has the fingerprint %s for the change that it always had it for, in any order', (fingerprint, change) => {
+  ])('keeps the fingerprint %s of a change across releases, in any order of fields', (fingerprint, change) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same properties
     const reversed = Object.fromEntries(Object.entries(change).toReversed()) as unknown as StockChange;
 
     for (const asked of [change, reversed]) expect(requestOf(['"a"'], asked)?.fingerprint).toBe(fingerprint);
   });
 
-  test('is not done without knowing which key it belongs to', () => {
+  test('requires the record id of the key', () => {
     const { recordId: _, ...context } = admittedContext;
     expect(() => requestOf(['"a"'], aChange, context)).toThrow(
       expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }),
     );
   });
 
-  test('is not to be found in the request, nor is the key', () => {
+  test('is not stored as text, nor is the API key', () => {
     expect(JSON.stringify(requestOf([UUID], { ...aChange, versions: [UUID] }))).not.toMatch(
       new RegExp(`${UUID}|${admittedContext.recordId}`),
     );
@@ -126,7 +126,7 @@ describe('Idempotency-Key', () => {
     ['letters beyond ASCII', ['"ä"']],
     ['256 characters', [`"${'x'.repeat(256)}"`]],
     ['several values', [`"${UUID}"`, `"${UUID}"`]],
-  ])('is 400 and says what it takes: %s', (_, values) => {
+  ])('returns 400 and the valid syntax: %s', (_, values) => {
     expect(() => requestOf(values)).toThrow(
       expect.objectContaining({
         code: 'INVALID_HEADER',

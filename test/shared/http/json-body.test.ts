@@ -36,12 +36,12 @@ describe('a JSON body', () => {
     ['an integer written with a negative exponent', '{"quantity":50e-1}', 5],
     ['a zero with any exponent', '{"quantity":0.0e-400}', 0],
     ['an escaped field name', ' {\r\n\t"\\u0071uantity" : 5 } ', 5],
-  ])('is read with %s', (_, body, quantity) => {
+  ])('is accepted with %s', (_, body, quantity) => {
     expect(parse(body)).toEqual({ quantity });
   });
 
   test.each(['1e-400', '6.9999999999999999999', '12e-1'])(
-    'is refused with %s, which only rounding makes an integer, if anything',
+    'is refused with %s, which is an integer only after rounding',
     (number) => {
       expect(() => parse(`{"quantity":${number}}`)).toThrow(quantityFault(number));
     },
@@ -55,7 +55,7 @@ describe('a JSON body', () => {
     expect(() => parse(body)).toThrow(invalidBody(`The field ${JSON.stringify(field)} is a duplicate.`));
   });
 
-  test('is not taken to have a field twice that others have too, or that is the text of one', () => {
+  test('may repeat a field name in other objects and in strings', () => {
     const body = '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}';
 
     expect(() => parse(body)).toThrow(invalidBody(`The field "a" is unknown.`));
@@ -66,12 +66,12 @@ describe('a JSON body', () => {
     ['[{"petId":{"a":[1,2]},"quantity":1},[{"b":1},{"c":1,"c":2}]]', 'Row 2: The field "c" is a duplicate.'],
     ['[{"petId":1,"quantity":1,"":1}]', 'Row 1: The field "" is unknown.'],
     ['[{"petId":1,"quantity":1},5]', 'Row 2: It is 5, but must be an object.'],
-  ])('names the row of a list: %s', (body, message) => {
+  ])('reports the row of a list: %s', (body, message) => {
     expect(() => parseRows(body)).toThrow(invalidBody(message));
   });
 });
 
-describe('a body that is too large is 413', () => {
+describe('a body that is too large returns 413', () => {
   test.each([
     ['from one byte over the limit on', parse],
     ['counted after Base64', parseBase64],
@@ -95,7 +95,7 @@ describe('the media type', () => {
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
     { 'Content-Type': 'application/json, text/plain' },
     { 'Content-Type': 'application/json', 'Content-Encoding': 'identity, br' },
-  ])('%j is 415, and the response says what to send', (headers) => {
+  ])('%j returns 415 and the accepted type', (headers) => {
     expect(() => parse('{"quantity":5}', headers)).toThrow(anError('UNSUPPORTED_MEDIA_TYPE', 415));
     expect(() => parse('{"quantity":5}', headers)).toThrow(
       /^Content-Type is (?:missing|".+"): send application\/json\.$|: leave Content-Encoding out\.$/,
@@ -103,7 +103,7 @@ describe('the media type', () => {
   });
 });
 
-describe('a body that is not one JSON object is 400 and says what is expected', () => {
+describe('a body that is not one JSON object returns 400 and what is expected', () => {
   test.each([
     ['', 'empty'],
     ['null', 'not a JSON object'],
@@ -117,7 +117,7 @@ describe('a body that is not one JSON object is 400 and says what is expected', 
   });
 });
 
-describe('a fault in a field is 400 and names the field, with its value as it was sent', () => {
+describe('an invalid field returns 400 with its name and value', () => {
   test.each([
     ['2147483648', '2147483648'],
     ['1.50', '1.50'],
@@ -129,7 +129,7 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     ['["5"]', '["5"]'],
     ['9'.repeat(16_000), `${'9'.repeat(40)}…`],
     [`"${'x'.repeat(16_000)}"`, `"${'x'.repeat(40)}…"`],
-  ])('the quantity %.40s', (value, found) => {
+  ])('in the quantity (%#)', (value, found) => {
     expect(() => parse(`{"quantity":${value}}`)).toThrow(quantityFault(found));
   });
 
@@ -140,7 +140,7 @@ describe('a fault in a field is 400 and names the field, with its value as it wa
     [`{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`, `The field "\\"\\n${'x'.repeat(38)}…" is unknown.`],
     [`{"quantity":[${'1,'.repeat(8_000)}1]}`, 'The body has too many values.'],
     [`{"quantity":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 'The body has too many values.'],
-  ])('in %.60s', (body, message) => {
+  ])('in another field (%#)', (body, message) => {
     expect(() => parse(body)).toThrow(invalidBody(message));
   });
 });

@@ -43,7 +43,7 @@ async function settled(list: PagedList): Promise<number> {
   return list.reads.length;
 }
 
-test('A list without limit and cursor is the JSON of the whole list, without an ETag, whatever parts are empty', async () => {
+test('a list without limit and cursor is complete JSON without an ETag', async () => {
   const list = new PagedList(2, 0, 0, 3, 0);
   const response = await responseOf(list);
 
@@ -67,8 +67,8 @@ const LINK = /^<(?<path>[^?>]+)\?(?<query>[^>]+)>; rel="next"$/;
 /** The query that the next page is asked for with; undefined on the last page. */
 const nextOf = ({ headers }: StreamedResponse): string | undefined => LINK.exec(headers.Link ?? '')?.groups?.query;
 
-describe('A list with a limit', () => {
-  test('is in pages, each of which leads to the next', async () => {
+describe('a list with a limit', () => {
+  test('has pages that link to the next', async () => {
     const seen: string[] = [];
     let query: string | undefined = 'limit=2&status=sold';
     while (query !== undefined) {
@@ -83,7 +83,7 @@ describe('A list with a limit', () => {
     expect(nextOf(await responseOf(new PagedList(102), { query: cursor ?? '' }))).toMatch(/^limit=100&/);
   });
 
-  test('is 304 as long as the page and its Link are the same', async () => {
+  test('returns 304 while the page and its Link are unchanged', async () => {
     const query = 'limit=2';
     const { headers } = await responseOf(new PagedList(3), { query, headers: { 'Accept-Encoding': 'gzip' } });
     const asked = { 'If-None-Match': `"other", ${headers.ETag}`, 'Accept-Encoding': 'gzip' };
@@ -106,11 +106,11 @@ const stops = (chunks: number) => (chunks > 0 ? new Promise(() => undefined) : u
 describe.each([
   ['', {}],
   [', compressed,', { 'Accept-Encoding': 'gzip' }],
-])('A long list%s', (_, headers) => {
+])('a long list%s', (_, headers) => {
   const isZipped = 'Accept-Encoding' in headers;
   const textOf = (response: StreamedResponse): string => (isZipped ? response.unzipped : response.text);
 
-  test('leaves page by page: each before the next is read', async () => {
+  test('is sent page by page, each before the next is read', async () => {
     const list = new PagedList(2, 2, 2);
     const taken = [1, 2, 3].map(() => Promise.withResolvers<void>());
     list.before = (page) => taken[page - 2]?.promise;
@@ -125,7 +125,7 @@ describe.each([
     expect(textOf(response)).toBe(list.json);
   });
 
-  test('is read no faster than it is taken: some 32 kB are in flight', async () => {
+  test('is read no faster than the client takes it, with some 32 kB in flight', async () => {
     const list = new PagedList(...Array.from({ length: 100 }, () => 2_000));
     const { promise: hurry, resolve } = Promise.withResolvers<void>();
     const response = responseOf(list, { headers }, async ({ chunks }) => {
@@ -138,11 +138,11 @@ describe.each([
   });
 
   test.each<[what: string, pages: number, bytes: number, pause: (chunks: number) => Promise<unknown> | undefined]>([
-    ['nothing any more', 50, 1, stops],
+    ['nothing', 50, 1, stops],
     // More than all streams together hold, or compressed, what they hold when the store has no more.
-    ['nothing any more, with all but the end on its way', 28, 1, stops],
-    ['something always, and too little', 50, 1_000_000, () => setTimeout(10)],
-  ])('is interrupted for a reader that takes %s, and is no complete list', async (_takes, pages, bytes, pause) => {
+    ['nothing, with all but the end in flight', 28, 1, stops],
+    ['too little', 50, 1_000_000, () => setTimeout(10)],
+  ])('is truncated for a client that takes %s', async (_takes, pages, bytes, pause) => {
     const list = new PagedList(...Array.from({ length: pages }, () => 2_000));
     const minPace = { bytes, withinMs: 100 };
     const response = await responseOf(list, { headers, minPace }, async ({ chunks }) => {
@@ -157,7 +157,7 @@ describe.each([
     expect(lines()).toMatchObject([{ operation: 'listInventory', status: '200', complete: false, cause: SLOW_CLIENT }]);
   });
 
-  test('is not interrupted for a reader that keeps the pace, however long the list', async () => {
+  test('is not truncated for a client that keeps the pace', async () => {
     const list = new PagedList(...Array.from({ length: 180 }, () => 2_000));
     const begun = performance.now();
     // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be in flight.
@@ -169,7 +169,7 @@ describe.each([
     expect(isJson(textOf(response))).toBe(true);
   });
 
-  test('is not interrupted where the store, and not the reader, takes long', async () => {
+  test('is not truncated if the store is slow', async () => {
     const list = new PagedList(2, 0, 2);
     list.before = (page) => (page === 2 ? setTimeout(600) : undefined);
     const response = await responseOf(list, { headers, minPace: { bytes: 1_000_000, withinMs: 500 } });
@@ -178,7 +178,7 @@ describe.each([
     expect(isJson(textOf(response))).toBe(true);
   });
 
-  test('that is truncated fails, is logged, and is no complete list', async () => {
+  test('that fails midway is truncated and logged', async () => {
     const list = new PagedList(2, 2, 2);
     const failure = new ServiceError('SERVICE_UNAVAILABLE', { cause: new Error('connect ECONNREFUSED') });
     const begun = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe.each([
     ]);
   });
 
-  test('that fails before it has begun is an Error body', async () => {
+  test('that fails before its first entry returns an Error body', async () => {
     const list = new PagedList(2, 2);
     list.before = () => {
       throw new ServiceError('SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '1' } });
@@ -213,7 +213,7 @@ describe.each([
   });
 });
 
-test.each(['limit=0', 'petId=1'])('A wrong query is 400, and nothing is read: orders by %s', async (query) => {
+test.each(['limit=0', 'petId=1'])('an invalid query returns 400 and reads nothing: orders by %s', async (query) => {
   const list = new PagedList(1);
   const response = await responseOf(list, { query, operation: 'listOrders' });
 

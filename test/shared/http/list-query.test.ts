@@ -23,7 +23,7 @@ describe('the query of a list', () => {
   test.each([
     ['', {}],
     ['status=sold&cursor=%20abc&limit=1000', { limit: 1_000, cursor: ' abc', status: 'sold' }],
-  ])('%j asks for %j', (query, wanted) => {
+  ])('%j is parsed as %j', (query, wanted) => {
     expect(parse(query)).toEqual(wanted);
   });
 
@@ -36,7 +36,7 @@ describe('the query of a list', () => {
     ['limit=0&status=lost', `${limitFault('0')} ${statusFault('lost')}`],
     [`%22%0A${'x'.repeat(5_000)}=1`, unknown(`\\"\\n${'x'.repeat(38)}…`)],
     [`limit=%22%0A${'x'.repeat(5_000)}`, limitFault(`\\"\\n${'x'.repeat(38)}…`)],
-  ])('%.60s is 400', (query, message) => {
+  ])('returns 400 if it is invalid (%#)', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });
 });
@@ -56,7 +56,7 @@ function refusalOf(cursor: string, where: Omit<Place, 'after'> = place): unknown
 }
 
 describe('a cursor', () => {
-  test('brings back any id, for any list and status, and needs no escaping in a URL', () => {
+  test('round-trips any id, list and status, and is URL-safe', () => {
     fc.assert(
       fc.property(anInt64(), fc.constantFrom('listInventory', 'listOrders'), statuses, (after, list, status) => {
         const cursor = encodeCursor({ list, status, after });
@@ -69,13 +69,13 @@ describe('a cursor', () => {
   });
 });
 
-describe('a cursor is refused, with advice,', () => {
+describe('a cursor is refused with a remedy', () => {
   const cursor = encodeCursor(place);
   const ofSold = encodeCursor({ ...place, status: 'sold' });
 
   test.each<[string, string, Omit<Place, 'after'>]>([
     ['for another list', cursor, { ...place, list: 'listOrders' }],
-    ['for all, where it was for one status', ofSold, place],
+    ['for all entries, if it was for a status', ofSold, place],
     ['for another status', ofSold, { ...place, status: 'pending' }],
   ])('%s', (_, of, where) => {
     expect(refusalOf(of, where)).toMatch(/^INVALID_CURSOR The cursor belongs to .+ Use the URL in the Link header/);
@@ -111,11 +111,11 @@ describe('entries by their ids', () => {
     ['petId=1&petId=1', faultOf('petId', '1,1', LIST)],
     [`petId=${hundred.join(',')},100`, tooMany(101)],
     ['petId=1&status=sold', 'The parameter "petId" excludes all others: send it alone.'],
-  ])('are a 400 where the query is %.60s', (query, message) => {
+  ])('return 400 for an invalid query (%#)', (query, message) => {
     expect(() => parse(query)).toThrow(invalidQuery(message));
   });
 
-  test('are none of a list that does not take them', () => {
+  test('are refused by a list without them', () => {
     expect(() => parse('petId=1', 'listOrders')).toThrow(invalidQuery(unknown('petId', 'limit, cursor, status')));
   });
 });

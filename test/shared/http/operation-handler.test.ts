@@ -44,7 +44,7 @@ const eventWith = (differences: Readonly<Record<string, unknown>>): APIGatewayPr
 describe.each([
   ['returns immediately', atOnce],
   ['streams', streamed],
-])('An operation that %s', (_, invoke) => {
+])('an operation that %s', (_, invoke) => {
   test('returns its reply as JSON, with the limits and its own headers', async () => {
     expect(await invoke(ok)).toEqual({
       statusCode: 200,
@@ -64,7 +64,7 @@ describe.each([
 
   test.each<[string, unknown, number, ErrorCode]>([
     ['one of the client', new ServiceError('INVALID_BODY', { cause: new SyntaxError('secret') }), 400, 'INVALID_BODY'],
-    ['one that nobody expected', new Error('secret'), 500, 'INTERNAL_ERROR'],
+    ['an unexpected one', new Error('secret'), 500, 'INTERNAL_ERROR'],
     [
       'one that middy would handle',
       Object.assign(new Error('secret'), { statusCode: 418, expose: true }),
@@ -83,7 +83,7 @@ describe.each([
     expect(lines()[0]).not.toHaveProperty('reason');
   });
 
-  test('leads to what the page says of an error, where there is one, beside its own link', async () => {
+  test('links an error to its documentation if there is a page, beside its own link', async () => {
     process.env['PAGE_ORIGIN'] = 'https://docs.example.com';
     try {
       const { headers } = await invoke(failing(new ServiceError('PET_NOT_FOUND')));
@@ -97,7 +97,7 @@ describe.each([
     }
   });
 
-  test('logs our own faults with their cause and the request, and no others', async () => {
+  test('logs our own faults with cause and request, and no others', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
     expect(faults()).toEqual([]);
     await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new TypeError('connect ECONNREFUSED') })));
@@ -118,7 +118,7 @@ describe.each([
     expect(lines()).toMatchObject([{ status: String(status), code: outcome, reason: outcome, plan: 'pro' }]);
   });
 
-  test('lets a token that may only read do no more, nor one of which it is not known what it may do', async () => {
+  test('refuses updates by a read-only token, and by one of unknown access', async () => {
     const respond = jest.fn(ok);
     const update = { method: 'PATCH', resource: '/inventory/{petId}', query: 'dryRun' };
     for (const access of ['read', undefined]) {
@@ -138,7 +138,7 @@ describe.each([
     expect(respond).toHaveBeenCalledTimes(2);
   });
 
-  test('serves nothing to a request without a verdict', async () => {
+  test('fails a request without a verdict', async () => {
     const respond = jest.fn(ok);
     const { statusCode, headers } = await invoke(respond, aProxyEvent({ authorizer: null }));
 
@@ -149,13 +149,13 @@ describe.each([
   });
 });
 
-test('The line about a request has no key where it could not be counted', async () => {
+test('the log line of a request that could not be counted has no key', async () => {
   await atOnce(ok, eventWith({ outcome: 'SERVICE_UNAVAILABLE', principalId: 'uncounted' }));
 
   expect(lines()).toMatchObject([{ operation: 'listInventory', keyId: 'none', plan: 'none', coldStart: true }]);
 });
 
-test('A stream is logged once it has ended', async () => {
+test('a stream is logged once it has ended', async () => {
   let linesBefore = -1;
   const parts = async function* () {
     yield '[1';

@@ -23,7 +23,7 @@ describe('the probe of a release', () => {
     probe.mockReset().mockResolvedValue();
   });
 
-  test('is asked for by every event that neither API Gateway nor a stream sends', async () => {
+  test('runs for every event that neither API Gateway nor a stream sends', async () => {
     const { handler } = probed<unknown, [], string>(serve, probe);
     const events = [undefined, null, 'x', {}, { requestContext: undefined }, { Records: [] }];
     const responses = await Promise.all(events.map((event) => handler(event)));
@@ -32,7 +32,7 @@ describe('the probe of a release', () => {
     expect(probe).toHaveBeenCalledTimes(4);
   });
 
-  test('waits for what IAM has just granted', async () => {
+  test('waits until new IAM permissions take effect', async () => {
     probe.mockRejectedValueOnce(refused).mockRejectedValueOnce(refused);
     const response = check(10_000);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -41,7 +41,7 @@ describe('the probe of a release', () => {
     expect(probe).toHaveBeenCalledTimes(3);
   });
 
-  test('but not until the function is stopped, which would not say why', async () => {
+  test('ends before the time-out of the function, to report why', async () => {
     probe.mockRejectedValue(refused);
 
     await expect(check(2_999)).rejects.toThrow('not authorized');
@@ -49,7 +49,7 @@ describe('the probe of a release', () => {
 });
 
 describe('the probe of a cold start', () => {
-  test('is waited for, may fail, and leaves no timer', async () => {
+  test('is awaited, may fail, and leaves no timer', async () => {
     const call = jest.fn(() => Promise.reject(new Error('unavailable')));
 
     await expect(probed(serve, call).initialize()).resolves.toBeUndefined();
@@ -57,7 +57,7 @@ describe('the probe of a cold start', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('is waited for no longer than a second, and may fail after it', async () => {
+  test('is awaited for at most a second', async () => {
     const { promise, reject } = Promise.withResolvers<void>();
     let isReady = false;
     const { initialize } = probed(serve, () => promise);

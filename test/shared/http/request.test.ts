@@ -4,7 +4,7 @@ import { deprecationHeaders } from '../../../shared/http/response-headers.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
 describe('a request header', () => {
-  test('that was sent several times, in any spelling, has all its values in their order', () => {
+  test('that was sent several times, in any case, has all its values in order', () => {
     const { headers } = aRequest({ headers: { Accept: ['b', 'a', 'b'] } });
     expect(headerValues(headers, 'accept')).toEqual(['b', 'a', 'b']);
   });
@@ -16,7 +16,7 @@ describe('a request header', () => {
 
 const requestFor = (petId: string) => aRequest({ resource: '/inventory/{petId}', pathParameters: { petId } });
 
-test('The path parameter petId is an int64, or a 400', () => {
+test('a path parameter petId that is no int64 returns 400', () => {
   expect(parsePetId(requestFor('-9223372036854775808'))).toBe('-9223372036854775808');
   for (const request of [requestFor('9223372036854775808'), requestFor('%34%32'), aRequest()]) {
     const message = `petId is "${request.pathParameters['petId'] ?? ''}", but must be an int64 in decimal, such as 42.`;
@@ -43,12 +43,12 @@ describe('Authorization: Bearer <API_KEY>', () => {
     ['there are two tokens', { Authorization: [`Bearer ${TOKEN} ${TOKEN}`] }],
     ['the header is sent twice', { Authorization: [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`] }],
     ['the header is sent in two spellings', { Authorization: [`Bearer ${TOKEN}`], authorization: [`Bearer ${TOKEN}`] }],
-  ])('there is no token where %s', (_, headers) => {
+  ])('there is no token if %s', (_, headers) => {
     expect(bearerToken(readHeaders({ multiValueHeaders: headers }))).toBeUndefined();
   });
 });
 
-test('A deprecated operation says since when (RFC 9745), until when (RFC 8594) and where to read about it (RFC 8288)', () => {
+test('a deprecated operation has Deprecation (RFC 9745), Sunset (RFC 8594) and Link (RFC 8288)', () => {
   const headers = deprecationHeaders({
     deprecatedAt: new Date('2026-11-01T00:00:00.999Z'),
     sunsetAt: new Date('2027-11-05T23:59:59Z'),
@@ -69,6 +69,6 @@ test.each<[unknown, string]>([
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   [{ a: '\u2028' }, String.raw`{"a":"\u2028"}`],
-])('What a client has sent is quoted so that all of it is seen: %j', (value, text) => {
+])('quoted input escapes invisible characters: %j', (value, text) => {
   expect(quoted(value)).toBe(text);
 });

@@ -41,8 +41,8 @@ const lastRelease = {
   principalId: 'k3y1d',
 };
 
-describe('The functions support an authorizer of the last release', () => {
-  test('what it admits', async () => {
+describe('with an authorizer of the last release, functions', () => {
+  test('serve what it admits', async () => {
     expect(await answered(lastRelease, update)).toMatchObject({ status: 200, limit: '60' });
     expect(await answered({ ...lastRelease, access: 'read' }, update)).toMatchObject({ code: 'TOKEN_READ_ONLY' });
   });
@@ -50,7 +50,7 @@ describe('The functions support an authorizer of the last release', () => {
   test.each([
     ['API_KEY_SUSPENDED', 429],
     ['SERVICE_UNAVAILABLE', 503],
-  ])('what it refuses: %s', async (outcome, status) => {
+  ])('refuse what it refuses: %s', async (outcome, status) => {
     const response = await answered({ ...lastRelease, outcome, retryAfter: '17' });
     expect(response).toEqual({ status, code: outcome, limit: '60', retryAfter: '17' });
   });
@@ -59,7 +59,7 @@ describe('The functions support an authorizer of the last release', () => {
 /** Texts, by the names that a context has. */
 const text = (context: object) => Object.fromEntries(Object.keys(context).map((name) => [name, expect.any(String)]));
 
-test('The authorizer makes what functions of the last release can read', () => {
+test('functions of the last release can read what the authorizer writes', () => {
   const now = Date.UTC(2025, 5, 15, 12, 34, 30);
   const key = aKey({ currentMinute: now / 60_000 - 0.5 });
   const { hash } = tokenOf(key);
@@ -74,32 +74,35 @@ test('The authorizer makes what functions of the last release can read', () => {
   expect(uncountedContext(now)).toMatchObject(text(ofUncounted));
 });
 
-describe('The functions support an authorizer of a later release', () => {
-  test('a refusal that they do not know with 503 and its Retry-After, which they log', async () => {
+describe('with an authorizer of a later release, functions', () => {
+  test('return 503 with its Retry-After for an unknown refusal, and log it', async () => {
     const response = await answered({ ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' });
 
     expect(response).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE', limit: '60', retryAfter: '17' });
     expect(faults()).toEqual([[expect.stringContaining('KEY_PAUSED')]]);
   });
 
-  test('an access that they do not know as if it may only read', async () => {
+  test('treat an unknown access as read-only', async () => {
     const context = { ...admittedContext, access: 'append' };
 
     expect(await answered(context, update)).toMatchObject({ status: 403, code: 'TOKEN_READ_ONLY' });
     expect(await answered(context)).toMatchObject({ status: 200 });
   });
 
-  test.each(Object.keys(admittedContext))('a context without %s, or with a number, never with 500', async (name) => {
-    for (const value of [undefined, 5]) {
-      const authorizer = { ...admittedContext, more: 'x', [name]: value };
-      const response = await responseTo(operationHandler(respond).handler, aProxyEvent({ authorizer }));
+  test.each(Object.keys(admittedContext))(
+    'never return 500 for a context without %s, or with it as a number',
+    async (name) => {
+      for (const value of [undefined, 5]) {
+        const authorizer = { ...admittedContext, more: 'x', [name]: value };
+        const response = await responseTo(operationHandler(respond).handler, aProxyEvent({ authorizer }));
 
-      expect(response.statusCode).toBe(name === 'outcome' ? 503 : 200);
-      const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
-      const { [missing]: _missing, ...others }: Record<string, string> = admittedLimits;
-      const safe: Record<string, string> = unknownLimitHeaders;
-      expect(response.headers).toMatchObject(others);
-      expect(response.headers[missing]).toBe(safe[missing]);
-    }
-  });
+        expect(response.statusCode).toBe(name === 'outcome' ? 503 : 200);
+        const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
+        const { [missing]: _missing, ...others }: Record<string, string> = admittedLimits;
+        const safe: Record<string, string> = unknownLimitHeaders;
+        expect(response.headers).toMatchObject(others);
+        expect(response.headers[missing]).toBe(safe[missing]);
+      }
+    },
+  );
 });

@@ -33,8 +33,8 @@ const call = (which: keyof GatewayClients, count: number) =>
 const shortestOfEleven = (arrivals: readonly number[]) =>
   Math.min(...arrivals.slice(10).map((arrival, index) => arrival - (arrivals[index] ?? 0)));
 
-describe('The clients of API Gateway', () => {
-  test('keep to one pace together, in which what is repeated counts', async () => {
+describe('the clients of API Gateway', () => {
+  test('share one rate, toward which retries count', async () => {
     server.faults = (number) => (number <= 2 ? 'broken' : undefined);
     await call('gateway', 5);
     await call('gatewayOnce', 4);
@@ -43,7 +43,7 @@ describe('The clients of API Gateway', () => {
     expect(shortestOfEleven(server.arrivals)).toBeGreaterThan(2_000 - TOLERANCE_MS);
   });
 
-  test('read again, and say each time that they were throttled, until they are let in', async () => {
+  test('retry throttled reads, and report each throttle', async () => {
     server.faults = (number) => (number <= 2 ? 'throttled' : undefined);
     const [response] = await call('gateway', 1);
 
@@ -55,7 +55,7 @@ describe('The clients of API Gateway', () => {
   test.each([
     ['throttled', 'Too Many Requests'],
     ['broken', 'Internal server error'],
-  ] as const)('change a key once, where API Gateway is %s', async (fault, message) => {
+  ] as const)('send a change once if API Gateway is %s', async (fault, message) => {
     server.faults = () => fault;
 
     await expect(call('gatewayOnce', 1)).rejects.toThrow(message);
@@ -63,6 +63,6 @@ describe('The clients of API Gateway', () => {
   });
 });
 
-test('The ARN of a key has the partition of its region', () => {
+test('the ARN of a key has the partition of its region', () => {
   expect(apiKeyArn('cn-north-1', 'k1')).toBe('arn:aws-cn:apigateway:cn-north-1::/apikeys/k1');
 });

@@ -30,7 +30,7 @@ async function changed(table: KeyTable, key: KeyRecord, change?: KeyChange, reas
   return record;
 }
 
-describeOnEachEngine('The keys table of those who manage keys', () => {
+describeOnEachEngine('the keys table:', () => {
   let client: DynamoDBDocumentClient;
   let name: string;
   let table: KeyTable;
@@ -52,7 +52,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
 
   const read = ({ recordId }: KeyRecord) => table.get(recordId);
 
-  test('add puts a new key, without undefined attributes, and never replaces one', async () => {
+  test('add writes a new key without undefined attributes, and never replaces one', async () => {
     const key = aKey({ keyId: undefined, expiresAtMs: undefined, unappliedSince: 7, revision: 1 });
 
     expect(await read(key)).toBeUndefined();
@@ -62,7 +62,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     expect(await table.add({ ...aKey(), recordId: key.recordId })).toBeUndefined();
   });
 
-  test('get says which record is not in order, and what is wrong with it', async () => {
+  test('get reports an unreadable record and its fault', async () => {
     const key = aKey({ keyId: 'spoiled' });
     await client.send(new PutCommand({ TableName: name, Item: { ...key, enabled: 'yes' } }));
 
@@ -72,7 +72,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
   });
 
   describe('revise', () => {
-    test('sets and takes away parts of a record, leaves the rest, and moves on to the next revision', async () => {
+    test('sets and removes attributes, and increments the revision', async () => {
       const { unappliedSince, ...key } = await added({ unappliedSince: 1, dayUsed: 7, suspendedUntil: 9 });
       const change = { name: 'b', plan: 'pro', perMinute: 2, perDay: 3, enabled: false, expiresAtMs: 5 } as const;
 
@@ -80,7 +80,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect(await read(key)).toStrictEqual({ ...key, ...change, revision: 2 });
     });
 
-    test('changes nothing where the revision it knows is an earlier one', async () => {
+    test('changes nothing if the revision has changed', async () => {
       const first = await added();
       await table.revise(first, {});
 
@@ -89,7 +89,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
   });
 
-  describe('The history of a key', () => {
+  describe('the history of a key', () => {
     let lost: string[];
     let history: KeyHistory;
     let recorded: KeyTable;
@@ -105,7 +105,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     afterEach(() => void jest.restoreAllMocks());
     const whatOf = async (key: KeyRecord, limit = 9) => (await history.of(key, limit)).map(({ what }) => what);
 
-    test('has who made each change, when and why, but for bookkeeping; its record says when the last one was', async () => {
+    test('records who made each change, when and why, except bookkeeping', async () => {
       const made = await changed(recorded, aKey());
       const applied = await changed(recorded, made, { unappliedSince: undefined, interimUntil: 7 });
       const key = await changed(recorded, applied, { name: 'b' }, 'asked by mail');
@@ -128,7 +128,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect(calls.slice(1)).toMatchObject([{ input: { Item: { ttl } } }, { input: { ConsistentRead: true } }]);
     });
 
-    test('shows a change that was not recorded, which fails no command, until its entry would have been deleted', async () => {
+    test('shows a change whose entry is missing, for 400 days', async () => {
       const interrupted = new KeyTable(client, name, historyIn('nowhere'));
       const first = await changed(interrupted, aKey());
       expect(await history.of(first, 9)).toEqual([{ at: timeOf(first), who: null, what: [], reason: null }]);
@@ -144,7 +144,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
       expect(await whatOf(last)).toEqual([[], ['name acme → b']]);
     });
 
-    test('has an entry once, also where it is sent again, and never a token', async () => {
+    test('records an entry once if it is sent twice, and never a token', async () => {
       const token = generateToken();
       const key = await changed(recorded, aKey({ name: `for ${token}` }, token));
       const entry = history.entryOf(undefined, { ...key, name: 'other' });
@@ -158,7 +158,7 @@ describeOnEachEngine('The keys table of those who manage keys', () => {
     });
   });
 
-  test('all reads beyond what DynamoDB reads at once, 1 MB, and leaves out and reports a record that is not in order', async () => {
+  test('all reads more than 1 MB, and skips and reports an unreadable record', async () => {
     const ownTable = await createKeysTable(client);
     const other = new KeyTable(client, ownTable);
     const ids = Array.from({ length: 25 }, (_, index) => `key-${index}`);
@@ -210,12 +210,12 @@ test.each<[string[], Partial<KeyRecord>, Partial<KeyRecord>?]>([
     tokens({ access: 'read', until: NOW + 60_000 }),
     { tokens: {} },
   ],
-])('A change is described as %j', (phrases, differences, before = {}) => {
+])('a change is described as %j', (phrases, differences, before = {}) => {
   const key = { ...open, ...before };
   expect(describeChange(key, { ...key, ...differences }, NOW)).toEqual(phrases);
 });
 
-test('Each part of a record is described, or is bookkeeping', () => {
+test('each attribute of a record is described, or is bookkeeping', () => {
   const other = { ...suspended, ...agreed, name: 'b', expiresAtMs: NOW, revoked: true, tokens: {} };
   const untold = Object.keys(keyRecordSchema.entries).filter(
     (name) =>

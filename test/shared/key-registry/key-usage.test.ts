@@ -9,7 +9,7 @@ import { aKey, createUsageTable } from '../../support/tables.ts';
 
 const minute = (text: string) => minuteOf(Date.parse(text));
 
-describeOnEachEngine('The usage table', () => {
+describeOnEachEngine('the usage table', () => {
   let client: DynamoDBDocumentClient;
   let usage: KeyUsage;
 
@@ -22,7 +22,7 @@ describeOnEachEngine('The usage table', () => {
   const saturday = { day: '2026-11-21', used: 5, refused: 2 };
   const FIVE_PAST = Date.parse('2026-11-22T00:05:00Z');
 
-  test('gets each day of a key five minutes after its end, and the total of all keys', async () => {
+  test('stores the day of each key, and their total, five minutes after its end', async () => {
     const prior = { priorMinute: used.currentMinute, priorUsed: 7, priorRefused: 0 };
     const keys = [
       { ...aKey(used), recordId: 'a' },
@@ -47,7 +47,7 @@ describeOnEachEngine('The usage table', () => {
     expect(commands.filter((command) => command === 'UpdateItemCommand')).toHaveLength(2);
   });
 
-  test('gets the days of both places of a record after syncs that failed, and keeps the larger figure', async () => {
+  test('stores both days of a record after failed syncs, and keeps the larger figure', async () => {
     const days = {
       currentMinute: minute('2026-11-21T12:00Z'),
       dayUsed: 9,
@@ -64,6 +64,6 @@ describeOnEachEngine('The usage table', () => {
   });
 });
 
-test('A day is kept for 400 days', () => {
+test('a day is kept for 400 days', () => {
   expect(KeyUsage.itemOf('a', { day: '2026-11-21', used: 1, refused: 0 }).ttl).toBe(Date.parse('2027-12-26') / 1_000);
 });

@@ -40,7 +40,7 @@ const readingOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
   liveKey({ id: 'k1', value: ISSUED, name: 'acme', enabled: true, ...key }, { usagePlanId: 'own', name: 'Acme', plan })
     .reading;
 
-describe('A key of API Gateway', () => {
+describe('a key of API Gateway', () => {
   test.each<[string, string, string | undefined]>([
     ['of a key that the admin command has made', ISSUED, ISSUED],
     ['made in the console', CONSOLE_VALUE, sha256(CONSOLE_VALUE)],
@@ -49,7 +49,7 @@ describe('A key of API Gateway', () => {
     ['that is short, and begins as one', 'psk_1', undefined],
     ['that is a hash', 'a1'.repeat(32), undefined],
     ['that no bearer token can have', `${CONSOLE_VALUE} `, undefined],
-  ])('has the record of its value %s', (_, value, recordId) => {
+  ])('has the record id of its value: %s', (_, value, recordId) => {
     expect(recordIdOf(value)).toBe(recordId);
     const reading = recordId === undefined ? { problem: NO_TOKEN } : { fields: { name: 'acme' } };
     expect(readingOf({ value })).toMatchObject(reading);
@@ -62,12 +62,12 @@ describe('A key of API Gateway', () => {
     ['the limits of the catalog, whatever its tags are', { tags }, { perMinute: 60, perDay: 1_000 }, 'free'],
     ['its own limits on the Enterprise plan', { tags }, { perMinute: 5_000, perDay: 1_000_000 }, 'enterprise'],
     [
-      'the most that may be agreed',
+      'the maximum agreed limits',
       { tags: { 'per-minute': '48000', 'per-day': '69120000' } },
       { perMinute: 48_000, perDay: 69_120_000 },
       'enterprise',
     ],
-    ['an end', { tags: { expires: '2031-02-03' } }, { expiresAtMs: Date.UTC(2031, 1, 3) }, 'free'],
+    ['an expiry', { tags: { expires: '2031-02-03' } }, { expiresAtMs: Date.UTC(2031, 1, 3) }, 'free'],
   ])('has %s', (_, key, fields, plan) => {
     expect(readingOf(key, plan)).toMatchObject({ fields });
   });
@@ -77,22 +77,22 @@ describe('A key of API Gateway', () => {
     ['with a limit that begins with 0', { ...tags, 'per-minute': '060' }, BAD_LIMITS, 'enterprise'],
     ['with a line end behind a limit', { ...tags, 'per-minute': '60\n' }, BAD_LIMITS, 'enterprise'],
     ['with a limit of 13 digits', { ...tags, 'per-day': '1000000000000' }, BAD_LIMITS, 'enterprise'],
-    ['with more a minute than one item takes', { ...tags, 'per-minute': '48001' }, TOO_MANY, 'enterprise'],
-    ['with more a day than a day of that', { ...tags, 'per-day': '69120001' }, TOO_MANY, 'enterprise'],
-    ['with one of its limits alone', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
-    ['whose end is a word', { expires: 'tomorrow' }, 'has a tag expires that is not an ISO 8601 date', 'free'],
-  ])('is not let in %s', (_, own, problem, plan) => {
+    ['with more per minute than an item can take', { ...tags, 'per-minute': '48001' }, TOO_MANY, 'enterprise'],
+    ['with more per day than that allows', { ...tags, 'per-day': '69120001' }, TOO_MANY, 'enterprise'],
+    ['with one limit only', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
+    ['with a word as its expiry', { expires: 'tomorrow' }, 'has a tag expires that is not an ISO 8601 date', 'free'],
+  ])('is blocked %s', (_, own, problem, plan) => {
     expect(readingOf({ tags: own }, plan)).toEqual({ problem });
   });
 });
 
-describe('A key that is read by itself is as in the lists, and its plan', () => {
+describe('a key that is read individually equals the listed one; its plan is', () => {
   test.each<[string, string | undefined, object]>([
-    ['is that of its usage plan', 'free', { usagePlanId: 'free', reading: { fields: { plan: 'free' } } }],
-    ['is none, where it is on none', undefined, { usagePlanId: undefined, reading: undefined }],
-    ['is none, where it is on an internal one', 'overflow', { usagePlanId: undefined, reading: undefined }],
-    ['is none, where it is on one of another stage', 'other', { usagePlanId: undefined, reading: undefined }],
-    ['cannot be read, where its tag is wrong', 'own', { usagePlanId: 'own', reading: { problem: FOREIGN } }],
+    ['that of its usage plan', 'free', { usagePlanId: 'free', reading: { fields: { plan: 'free' } } }],
+    ['none, if it is on none', undefined, { usagePlanId: undefined, reading: undefined }],
+    ['none, if it is on an internal one', 'overflow', { usagePlanId: undefined, reading: undefined }],
+    ['none, if it is on one of another stage', 'other', { usagePlanId: undefined, reading: undefined }],
+    ['unreadable, if its tag is wrong', 'own', { usagePlanId: 'own', reading: { problem: FOREIGN } }],
   ])('%s', async (_, planId, expected) => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
     const apiStages = [{ ...registry.target.apiStage, stage: 'v2' }];
@@ -106,10 +106,10 @@ describe('A key that is read by itself is as in the lists, and its plan', () => 
 });
 
 test.each<[string, string | undefined, string | undefined]>([
-  ['its new plan, where the list of its plans has the old one', 'free', 'pro'],
-  ['its plan, where the list of its plans has none', undefined, 'pro'],
-  ['none, where the list of its plans has one', 'free', undefined],
-])('A key that is read by itself is on %s', async (_, listed, planId) => {
+  ['its new plan, if the list of its plans is old', 'free', 'pro'],
+  ['its plan, if the list of its plans lacks it', undefined, 'pro'],
+  ['none, if the list of its plans still has one', 'free', undefined],
+])('a key that is read individually is on %s', async (_, listed, planId) => {
   const keyId = registry.putKey({ value: ISSUED }, listed);
   const read = () => readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
   registry.ageLists();
@@ -119,8 +119,8 @@ test.each<[string, string | undefined, string | undefined]>([
   expect(await read()).toMatchObject({ usagePlanId: planId });
 });
 
-describe('The lists of API Gateway', () => {
-  test('have no keys of a usage plan that is deleted while they are read', async () => {
+describe('the lists of API Gateway', () => {
+  test('omit the keys of a usage plan that is deleted meanwhile', async () => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
     registry.putKey({}, 'own');
     registry.around('GetUsagePlanKeysCommand', () => registry.records.plans.delete('own'));
@@ -128,13 +128,13 @@ describe('The lists of API Gateway', () => {
     expect((await state()).keys).toMatchObject([{ usagePlanId: undefined }]);
   });
 
-  test('are not taken without the value of a key', async () => {
+  test('are refused if a key lacks its value', async () => {
     const keyId = registry.putKey({ value: '' }, 'free');
 
     await expect(state()).rejects.toThrow(`API Gateway did not return the value of the key ${keyId}`);
   });
 
-  test('are a problem where the account has nine tenths of the keys that it may have', () => {
+  test('report a problem at 90% of the key quota of the account', () => {
     expect(shortOfKeys(8_999)).toEqual([]);
     expect(shortOfKeys(9_000)).toEqual(['The account has 9000 of the 10000 API keys allowed in the region.']);
   });

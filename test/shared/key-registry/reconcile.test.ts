@@ -111,10 +111,10 @@ const others: Row[] = [
 ];
 
 describe.each([
-  ['A key that is unapplied for less than a minute is left to its command', atWork],
-  ['A key that is unapplied for longer gets what its record says', cutOff],
-  ['Of an applied key the edit of an admin is taken over, and closing wins', edits],
-  ['A key is', others],
+  ['a key that is pending sync for less than a minute is left to its command:', atWork],
+  ['a key that is pending sync for longer is made equal to its record:', cutOff],
+  ['an edit of a synced key is adopted, and blocking wins:', edits],
+  ['a key that is', others],
 ])('%s', (_, rows) => {
   test.each(rows)('%s', (__, of, key, ...step) => {
     expect(stepOf(of, key)).toStrictEqual(step);
@@ -133,7 +133,7 @@ test.each<[how: string | undefined, record: Partial<KeyRecord>, live: LiveKey]>(
   [undefined, SUSPENDED, onNoPlan({ enabled: false })],
   [undefined, {}, live({ plan: 'pro' })],
   [undefined, {}, unreadable()],
-])('What a record would open in API Gateway, in words: %j', (how, of, key) => {
+])('what applying a record would unblock in API Gateway: %j', (how, of, key) => {
   const problem = how && `The key k1 ${how} in API Gateway, unlike its record, so it is unblocked there. `;
   expect(openingProblem(record(of), key)?.split('To block')[0]).toBe(problem);
 });

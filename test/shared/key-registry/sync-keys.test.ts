@@ -56,7 +56,7 @@ const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord 
 const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
 const INTERIM = { interimUntil: NOW + 5 * MINUTE_MS };
 
-test('A key made in the console has the limits of its plan and one token, and has used nothing; no report names the token', async () => {
+test('a key from the console gets the limits of its plan and one token, which no report shows', async () => {
   const keyId = registry.putKey({ value }, 'business');
   const createdAt = registry.records.apiKey(keyId)?.createdAt ?? 0;
   const report = await sync();
@@ -71,7 +71,7 @@ test('A key made in the console has the limits of its plan and one token, and ha
   expect([value, recordId, hash].filter((secret) => JSON.stringify(report).includes(secret))).toEqual([]);
 });
 
-test('A revoked key that is back in API Gateway is deleted there again, and its record kept for another while', async () => {
+test('a revoked key that reappears in API Gateway is deleted there, and its record kept longer', async () => {
   const key = await registry.issuedKey({ enabled: false, revoked: true });
 
   expect(await sync()).toEqual(did({ applied: [`${key.keyId} (revoked)`] }));
@@ -80,7 +80,7 @@ test('A revoked key that is back in API Gateway is deleted there again, and its 
   expect((await registry.sync()).unchanged).toEqual([]);
 });
 
-test('A sync where nothing changed makes a call per 500 keys and one per usage plan, and writes nothing', async () => {
+test('a sync without changes makes one call per 500 keys and per usage plan, and writes nothing', async () => {
   const ids = Array.from({ length: 501 }, () => registry.putKey({}, 'free'));
   expect((await registry.sync()).added.toSorted()).toEqual(ids.toSorted());
   const calls = countCalls();
@@ -90,7 +90,7 @@ test('A sync where nothing changed makes a call per 500 keys and one per usage p
   expect(calls).toEqual({ ScanCommand: 1, ...lists });
 });
 
-test('A changed catalog reaches all keys of a plan without a call about any of them', async () => {
+test('a changed plan reaches its keys without a call per key', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
   const calls = countCalls();
   const { changed } = await registry.sync();
@@ -113,7 +113,7 @@ test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
     },
     { keyId: 'again', name: 'new' },
   ],
-])('A key that is in use keeps its counters and its tokens when it is %s', async (_, change, differences) => {
+])('a key in use keeps its counters and tokens when it is %s', async (_, change, differences) => {
   const before = await registry.issuedKey({
     tokens: { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) },
   });
@@ -124,10 +124,10 @@ test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
   expect(await registry.historyOf(before)).toMatchObject([{ what: [expect.stringMatching(/ \(in API Gateway\)$/)] }]);
 });
 
-describe('What a command has left', () => {
+describe('what a command left undone', () => {
   const CUT_OFF = { unappliedSince: NOW - MINUTE_MS };
 
-  test('is applied, with a stamp of its own, and cleared three minutes after that', async () => {
+  test('is applied with the timestamp of the sync, and cleared three minutes later', async () => {
     const key = await registry.issuedKey({ ...CUT_OFF, plan: 'pro', ...plans.pro.limits, interimUntil: 0 });
     registry.move(idIn(key), 'free');
     registry.update(idIn(key), { name: 'old' });
@@ -143,7 +143,7 @@ describe('What a command has left', () => {
     expect(await registry.read(key)).toStrictEqual(cleared);
   });
 
-  test('of a creation is completed: the key, its tags, its plan, and its id in the record', async () => {
+  test('of a creation is completed: key, tags, plan and id', async () => {
     const limits = { plan: 'enterprise', perMinute: 900, perDay: 9_000, expiresAtMs: Date.UTC(2031, 0, 1) } as const;
     const { keyId, ...key } = await registry.issuedKey({ ...CUT_OFF, ...limits });
     registry.records.deleteApiKey(keyId ?? '');
@@ -157,7 +157,7 @@ describe('What a command has left', () => {
     expect(await registry.read(key)).toMatchObject({ keyId: made?.id, unappliedSince: NOW });
   });
 
-  test('stays where API Gateway fails, which is a problem in words, and the next sync does it', async () => {
+  test('is reported if API Gateway fails, and applied by the next sync', async () => {
     const keys = await Promise.all([registry.issuedKey(CUT_OFF), registry.issuedKey(CUT_OFF)]);
     for (const key of keys) registry.move(idIn(key), 'pro');
     let failures = 1;
@@ -175,7 +175,7 @@ describe('What a command has left', () => {
     for (const key of keys) expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'free' }]);
   });
 
-  test('is a problem where it opens what was blocked in API Gateway, also where a later call fails, and after the failed write of another key', async () => {
+  test('reports each key that it unblocks, even if another call fails', async () => {
     for (let keys = 0; keys < 2; keys += 1)
       registry.update(idIn(await registry.issuedKey(CUT_OFF)), { enabled: false });
     jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
@@ -192,7 +192,7 @@ describe('What a command has left', () => {
     ]);
   });
 
-  test('goes as far as the time of a run, and the next run does the rest', async () => {
+  test('is applied within the time of a run, and completed by the next', async () => {
     const keys = await Promise.all(Array.from({ length: 3 }, () => registry.issuedKey(CUT_OFF)));
     for (const key of keys) registry.move(idIn(key), 'pro');
     registry.around(
@@ -207,7 +207,7 @@ describe('What a command has left', () => {
   });
 });
 
-test('A key that another has changed since it was read is left to the next sync', async () => {
+test('a key that changed since it was read is left to the next sync', async () => {
   const [edited, cutOff] = [await registry.issuedKey(), await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS })];
   for (const key of [edited, cutOff]) registry.update(idIn(key), { name: 'new' });
   const changed: (KeyRecord | undefined)[] = [];
@@ -222,7 +222,7 @@ test('A key that another has changed since it was read is left to the next sync'
   expect([await registry.read(edited), await registry.read(cutOff)]).toEqual(changed);
 });
 
-test('A sync that fails at the table, half-way, writes no more, and the next one does the rest', async () => {
+test('a sync that fails at the table stops, and the next one completes it', async () => {
   for (let keys = 0; keys < 30; keys += 1) registry.putKey({}, 'free');
   const { middlewareStack } = registry.target.documents;
   let writes = 0;
@@ -244,11 +244,11 @@ test('A sync that fails at the table, half-way, writes no more, and the next one
   expect((await registry.sync()).added).toHaveLength(30 - written);
 });
 
-describe('Many keys that seem to be gone', () => {
+describe('many keys that seem deleted', () => {
   test.each<[string, (id: string) => void]>([
     ['off their plan', (id) => registry.move(id)],
     ['from API Gateway', (id) => registry.records.deleteApiKey(id)],
-  ])('%s are closed up to ten, and beyond by an admin only', async (_, lose) => {
+  ])('%s are blocked up to ten, beyond that only by an admin', async (_, lose) => {
     const ids = Array.from({ length: 21 }, () => registry.putKey({}, 'free'));
     await registry.sync();
     for (const id of ids.slice(0, 10)) lose(id);
@@ -263,7 +263,7 @@ describe('Many keys that seem to be gone', () => {
   test.each([
     [219, 0],
     [220, 11],
-  ])('11 of %i are closed only if that is at most 5 %% of all', async (all, closed) => {
+  ])('11 of %i are blocked only up to 5 %% of all', async (all, closed) => {
     const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
     await registry.sync();
     for (const id of ids.slice(0, 11)) registry.records.deleteApiKey(id);
@@ -271,7 +271,7 @@ describe('Many keys that seem to be gone', () => {
     expect((await registry.sync()).closed).toHaveLength(closed);
   });
 
-  test('as a plan of the catalog is missing stay as they are, even by the word of an admin', async () => {
+  test('stay unchanged if their plan is missing, even with --force', async () => {
     const key = await registry.usedKey({}, 'pro');
     registry.records.plans.delete('pro');
 
@@ -281,7 +281,7 @@ describe('Many keys that seem to be gone', () => {
   });
 });
 
-test('A record that is not in order is one problem, and stays as it is', async () => {
+test('an unreadable record is one problem, and stays unchanged', async () => {
   const [key, other] = [await registry.usedKey(), await registry.usedKey()];
   await registry.put({ ...key, enabled: 'yes' });
   for (const each of [key, other]) registry.update(idIn(each), { name: 'renamed' });

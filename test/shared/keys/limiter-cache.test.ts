@@ -29,7 +29,7 @@ function verdictOf(memory: CachedKey, now = NOW, token = hash): string | undefin
 
 const suspended = { suspendedUntil: NOW + 300_000, currentMinute: MINUTE - 2 };
 
-describe('An environment refuses from memory for a second, and no longer', () => {
+describe('an environment refuses from its cache for one second', () => {
   test.each<[string, KeyRecord | undefined, string]>([
     ['an unknown key', undefined, 'denied'],
     ['a key that is suspended until it is resumed', exhausted({ suspendedUntil: UNTIL_RESUMED }), 'denied'],
@@ -42,7 +42,7 @@ describe('An environment refuses from memory for a second, and no longer', () =>
     expect([1_000, -1_000].map((later) => verdictOf(memory, NOW + later))).toEqual([undefined, undefined]);
   });
 
-  test('a token that is wrong, of whatever key, and counts nothing for it', () => {
+  test('a wrong token, without counting it', () => {
     const memory = cachedKey(exhausted());
     const outcomes = Array.from({ length: 9 }, () => verdictOf(memory, NOW, 'wrong'));
 
@@ -56,7 +56,7 @@ test.each<[string, KeyRecord]>([
   ['has remaining quota', aKey({ tokens, currentMinute: MINUTE })],
   ['has not ended yet at the time of the request', aKey({ tokens, expiresAtMs: NOW + 1 })],
   ['begins a minute with a refusal', exhausted({ dayUsed: 1_000, currentMinute: MINUTE - 1 })],
-])('The table is asked where a key %s', (_, key) => {
+])('the table is asked if a key %s', (_, key) => {
   expect(verdictOf(cachedKey(key))).toBeUndefined();
 });
 
@@ -67,7 +67,7 @@ function refused(): CachedKey {
   return memory;
 }
 
-describe('Refusals from memory', () => {
+describe('refusals from the cache', () => {
   test('are counted with the next write, once', () => {
     const memory = refused();
 
@@ -80,8 +80,8 @@ describe('Refusals from memory', () => {
 
   test.each<[string, Partial<KeyRecord>, number]>([
     ['are not counted in another minute', { currentMinute: MINUTE + 1 }, 1],
-    ['do not count against a key that was changed: it may have been resumed', { revision: 7 }, 1],
-    ['are counted though others were admitted or refused', { minuteRefused: 2 }, 4],
+    ['are dropped if the key was changed: it may have been resumed', { revision: 7 }, 1],
+    ['are counted even if others were admitted or refused', { minuteRefused: 2 }, 4],
   ])('%s', (_, change, count) => {
     const memory = refused();
     memory.update(exhausted(change), NOW);
@@ -92,7 +92,7 @@ describe('Refusals from memory', () => {
 
 const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
 
-test('A key is evicted after requests of a thousand others', async () => {
+test('a key is evicted after requests of a thousand others', async () => {
   let calls = 0;
   const limiter = new Limiter(
     clientOver(() => Promise.reject(++calls && unknown)),
@@ -107,12 +107,12 @@ test('A key is evicted after requests of a thousand others', async () => {
   expect(calls).toBe(1_002);
 });
 
-describe('A key whose writes DynamoDB throttles', () => {
+describe('a key whose writes are throttled', () => {
   const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
 
   afterEach(() => void jest.restoreAllMocks());
 
-  test('is not asked for, for a second', () => {
+  test('is not written for a second', () => {
     const memory = new CachedKey();
     memory.throttled(busy, NOW);
 
@@ -120,7 +120,7 @@ describe('A key whose writes DynamoDB throttles', () => {
     expect(verdictOf(memory, NOW + 1_000)).toBeUndefined();
   });
 
-  test('is refused from memory, where it was refused before, however often', () => {
+  test('is refused from the cache if it was refused before', () => {
     const memory = cachedKey(exhausted());
     memory.throttled(busy, NOW);
 
@@ -128,9 +128,9 @@ describe('A key whose writes DynamoDB throttles', () => {
   });
 
   test.each<[string, Error[], number, number]>([
-    ['is not attempted again, where it wrote the key less than 20 ms before', [unknown], 19, 1],
-    ['is not attempted again, where that write was throttled, too', [busy, busy, busy], 19, 1],
-    ['is attempted three times, where it wrote the key earlier', [unknown], 20, 3],
+    ['is not retried if it was written less than 20 ms ago', [unknown], 19, 1],
+    ['is not retried if that write was throttled too', [busy, busy, busy], 19, 1],
+    ['is attempted three times if it was written earlier', [unknown], 20, 3],
   ])('%s', async (_, before, later, attempts) => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     const failures = [...before, busy, busy, busy].values();
@@ -152,7 +152,7 @@ test.each<[string, number, string]>([
   ['the suspension of another request', NOW + 300_000, 'suspended'],
   ['one that has ended', NOW, 'minute'],
   ['one by an admin until it is resumed', UNTIL_RESUMED, 'minute'],
-])('A refusal that reaches the limit, and whose suspension finds %s', async (_, suspendedUntil, reason) => {
+])('a refusal that reaches the limit handles a suspension that finds %s', async (_, suspendedUntil, reason) => {
   const last = exhausted({ minuteRefused: 5 });
   const responses = [failed(last), { Attributes: marshall(last) }, failed({ ...last, suspendedUntil })].values();
   const client = clientOver(async () => {

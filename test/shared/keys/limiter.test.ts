@@ -30,7 +30,7 @@ const END_OF_DAY = Date.UTC(2025, 5, 16);
 const FIVE_MINUTES = 300_000;
 const gone = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-describeOnEachEngine('The limiter', (newClient) => {
+describeOnEachEngine('the limiter', (newClient) => {
   let table: KeysTable;
   let client: DynamoDBDocumentClient;
   let limiter: Limiter;
@@ -51,9 +51,9 @@ describeOnEachEngine('The limiter', (newClient) => {
     ['was disabled', () => ({ enabled: false })],
     ['has expired', () => ({ expiresAtMs: NOW })],
     ['was suspended until it is resumed', () => ({ suspendedUntil: UNTIL_RESUMED })],
-    ['has ended its token', (key) => ({ tokens: withEnd(key.tokens, Object.keys(key.tokens), NOW) })],
-    ['has lost its token', () => ({ tokens: {} })],
-  ])('denies a key from the next request on that %s, and changes nothing', async (_, change) => {
+    ['has its token revoked', (key) => ({ tokens: withEnd(key.tokens, Object.keys(key.tokens), NOW) })],
+    ['lacks the token', () => ({ tokens: {} })],
+  ])('denies the next request of a key that %s, and writes nothing', async (_, change) => {
     const key = await table.issue({ currentMinute: MINUTE });
     expect(await outcomes(1, key)).toEqual(['admitted']);
     const changed = await table.issue({ ...(await table.read(key)), ...change(key) });
@@ -62,7 +62,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await table.read(key)).toEqual(changed);
   });
 
-  test('admits the first request ever of a key, and counts it in its minute and its day', async () => {
+  test('admits the first request of a key, and counts it in minute and day', async () => {
     const key = await table.issue();
     const day = { dayRefused: 0, priorMinute: 0, priorUsed: 0, priorRefused: 0 };
     const counted = { ...key, ...day, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 1 };
@@ -72,7 +72,7 @@ describeOnEachEngine('The limiter', (newClient) => {
   });
 
   // An item of up to 1,024 bytes costs one unit; 14 are left.
-  test('admits a request of the longest item with one write unit and no read', async () => {
+  test('counts a request of the longest record with one write unit and no read', async () => {
     const longest = longestKey();
     const key = await table.issue({ ...longest, name: `${longest.name}${'x'.repeat(14)}` });
     const recorded = testClient();
@@ -96,7 +96,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await outcomes(1, key, end)).toEqual(['admitted']);
   });
 
-  test('refuses in a new minute of an exhausted day, and counts its refusals anew', async () => {
+  test('refuses in a new minute of an exhausted day, and resets the refusals of the minute', async () => {
     const key = await table.issue({ perDay: 2 });
     expect(await outcomes(3, key)).toEqual(['admitted', 'admitted', 'day']);
 
@@ -105,7 +105,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await table.read(key)).toMatchObject(counters);
   });
 
-  test('keeps the day before when a day begins, whether or not an older release has counted it', async () => {
+  test('keeps the usage of the day before when a day begins', async () => {
     const key = await table.issue({ currentMinute: MINUTE, dayRefused: 1 });
     expect(await outcomes(2, key)).toEqual(['admitted', 'admitted']);
     expect(await outcomes(1, key, END_OF_DAY + 86_400_000)).toEqual(['admitted']);
@@ -116,7 +116,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await table.read(older)).toMatchObject({ priorMinute: MINUTE - 1_440, priorUsed: 7, priorRefused: 0 });
   });
 
-  test('suspends a key by exactly the refusal of many at once that reaches its limit, for five minutes to the millisecond', async () => {
+  test('suspends a key for five minutes at exactly the refusal that reaches its limit', async () => {
     const key = await table.issue({ perMinute: 20 });
     const seen = (await Promise.all(Array.from({ length: 60 }, () => outcomes(1, key)))).flat();
     const count = (outcome: string) => seen.filter((one) => one === outcome).length;
@@ -130,26 +130,23 @@ describeOnEachEngine('The limiter', (newClient) => {
     ['a key that was never used', { perMinute: 20 }, 1, 20],
     ['a minute that is over', { perMinute: 20, currentMinute: MINUTE - 1, minuteUsed: 20, dayUsed: 200 }, 201, 220],
     ['a day that is over', { perMinute: 40, perDay: 25, currentMinute: YESTERDAY, dayUsed: 25 }, 1, 25],
-  ])(
-    'admits of 60 at once, with two tokens in 6 environments, as many as there is room for: %s',
-    async (_, state, first, last) => {
-      const key = await table.issue(state);
-      const tokens = [tokenOf(key), await table.addToken(key, { label: 'reports' })];
-      const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
-      const all = Array.from({ length: 5 }, () =>
-        tokens.flatMap((token) => limiters.map((each) => each.admit(token, NOW))),
-      ).flat();
-      const counted = (await Promise.all(all)).flatMap((verdict) =>
-        verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
-      );
+  ])('admits exactly the remaining quota of 60 concurrent requests: %s', async (_, state, first, last) => {
+    const key = await table.issue(state);
+    const tokens = [tokenOf(key), await table.addToken(key, { label: 'reports' })];
+    const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
+    const all = Array.from({ length: 5 }, () =>
+      tokens.flatMap((token) => limiters.map((each) => each.admit(token, NOW))),
+    ).flat();
+    const counted = (await Promise.all(all)).flatMap((verdict) =>
+      verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
+    );
 
-      expect(counted.toSorted((a, b) => a - b)).toEqual(
-        Array.from({ length: last - first + 1 }, (__, index) => first + index),
-      );
-    },
-  );
+    expect(counted.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: last - first + 1 }, (__, index) => first + index),
+    );
+  });
 
-  test('counts a request once whose connection was closed before', async () => {
+  test('counts a request once if its connection was closed before', async () => {
     const key = await table.issue({ currentMinute: MINUTE });
     const { client: failing } = failingClient([gone]);
 
@@ -157,7 +154,7 @@ describeOnEachEngine('The limiter', (newClient) => {
     expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
   });
 
-  test('writes of a flood what begins and what suspends, and counts all of it', async () => {
+  test('makes four writes in a flood, and counts every refusal', async () => {
     const key = await table.issue({ perMinute: 5, minuteUsed: 5, currentMinute: MINUTE });
     const recorded = testClient();
     const calls = recordCalls(recorded);
@@ -173,7 +170,7 @@ describeOnEachEngine('The limiter', (newClient) => {
   });
 });
 
-describe('The limiter gives up', () => {
+describe('the limiter gives up', () => {
   const KEY = aKey({ currentMinute: MINUTE });
   const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
   const late = Object.assign(new Error('too late'), { name: 'TimeoutError' });
@@ -194,7 +191,7 @@ describe('The limiter gives up', () => {
     expect(calls).toHaveLength(attempts);
   });
 
-  test('where DynamoDB throttles a key, and asks it no more for a second', async () => {
+  test('if DynamoDB throttles a key, and does not ask again for a second', async () => {
     const { client, calls } = failingClient([busy, busy, busy]);
     const limiter = new Limiter(client, 'keys');
 
@@ -216,7 +213,7 @@ test.each([
   ['one whose connection was gone, and that loses races then', {}, [GONE, LOST, BUSY, GONE, BUSY]],
   ['a refusal that is counted late, and would suspend the key', { minuteUsed: 60 }, [LOST, LOST, COUNTED, COUNTED]],
   ['a suspension that is throttled', { minuteUsed: 60 }, [LOST, COUNTED, BUSY, BUSY, BUSY]],
-])('The limiter begins no write later than five seconds after the first: %s', async (_, state, script) => {
+])('the limiter starts no write more than five seconds after the first: %s', async (_, state, script) => {
   let time = NOW;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => time);
   const Item = marshall({ ...slowKey, ...state });

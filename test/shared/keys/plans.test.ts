@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 
 const MINUTE_MS = 60_000;
 
-test('The usage plan around exact limits never refuses what the minute windows admit', () => {
+test('a usage plan never throttles what the exact limits admit', () => {
   const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 130 }), perDay: fc.constant(1_000_000) });
   fc.assert(
     fc.property(limits, arrivals(), (exact, times) => {

@@ -22,7 +22,7 @@ const withCharacter = (text: string, position: number, character: string) =>
 const sha256 = (text: string) => createHash('sha256').update(text);
 
 describe('our tokens', () => {
-  test('are psk_, 40 base62 characters of the whole alphabet, and 6 of checksum', () => {
+  test('have psk_, 40 base62 characters and a checksum of 6', () => {
     const tokens = Array.from({ length: 200 }, () => generateToken());
     const random = tokens.map((token) => token.slice(PREFIX.length, -6)).join('');
 
@@ -38,7 +38,7 @@ describe('our tokens', () => {
     expect(tokenFrom(token.slice(PREFIX.length, -6))).toBe(token);
   });
 
-  test('have a checksum that holds, and holds for no typo', () => {
+  test('have a checksum that detects typos', () => {
     fc.assert(
       fc.property(base62(40), fc.nat({ max: 45 }), fc.constantFrom(...ALPHABET), (random, index, character) => {
         const token = tokenFrom(random);
@@ -49,7 +49,7 @@ describe('our tokens', () => {
     );
   });
 
-  test('find the item of their key by the first 16 characters, the handle, and prove themselves by the hash of the whole', () => {
+  test('identify their key by the handle, and prove themselves by the hash of the whole', () => {
     expect(parseToken(TOKEN)).toEqual({
       recordId: RECORD_ID,
       hash: sha256(TOKEN).digest('base64url'),
@@ -57,7 +57,7 @@ describe('our tokens', () => {
     });
   });
 
-  test('of one key have its handle, and nothing else in common', () => {
+  test('of one key share only its handle', () => {
     const others = [generateToken(RECORD_ID), generateToken(RECORD_ID)].map((text) => parsed(text));
 
     expect(others.map(({ recordId }) => recordId)).toEqual([RECORD_ID, RECORD_ID]);
@@ -92,7 +92,7 @@ describe('a bearer token', () => {
     ['one of ours cut short', TOKEN.slice(0, -1)],
     ['one of ours with more behind it', `${TOKEN}0`],
     ['one of ours with a character that is not base62', tokenFrom(`${'-'.repeat(16)}${'a'.repeat(24)}`)],
-  ])('opens nothing: %s', (_, text) => {
+  ])('grants no access: %s', (_, text) => {
     expect(parseToken(text)).toBeUndefined();
   });
 });
@@ -105,21 +105,21 @@ const withTokens = (differences: object) => ({
 
 test.each<[string, unknown, string]>([
   ['no item', undefined, 'Invalid'],
-  ['no word on whether it is revoked', { ...item, revoked: undefined }, 'Invalid'],
+  ['no attribute `revoked`', { ...item, revoked: undefined }, 'Invalid'],
   ['a counter that is no whole number', { ...item, minuteRefused: 0.5 }, 'Invalid'],
-  ['a limit that lost digits on its way', { ...item, perDay: { value: '9007199254740993' } }, 'Invalid'],
+  ['a limit with lost digits', { ...item, perDay: { value: '9007199254740993' } }, 'Invalid'],
   ['a token without an end', withTokens({ until: undefined }), 'Invalid'],
   ['a plan of a later release', { ...item, plan: 'gold' }, 'Unknown plan "gold"'],
-])('An item of the keys table is not one with %s', (_, broken, message) => {
+])('a record is unreadable with %s', (_, broken, message) => {
   expect(() => parseKeyRecord(broken, 'keys')).toThrow(message);
 });
 
-test('An access of a later release is read, and kept, as it is', () => {
+test('an unknown access of a later release is kept', () => {
   const later = withTokens({ access: 'append' });
   expect(parseKeyRecord(later, 'keys')).toEqual(later);
 });
 
-test('A record with more than may be agreed by now works on as it is', () => {
+test('a record above the current maximum limits keeps working', () => {
   const agreed = aKey({ plan: 'enterprise', perMinute: 5_000, perDay: 999_999_999_999 });
   expect(parseKeyRecord(agreed, 'keys')).toEqual(agreed);
 });

@@ -33,7 +33,7 @@ const deny: Step = { kind: 'denied', isSuspended: false };
 const admit = (window: CountedIn): Step => ({ kind: 'countAdmitted', window });
 const refuse = (window: CountedIn<'minute'>): Step => ({ kind: 'countRefused', window, revision: key().revision });
 
-describe('the next step after the counting write of a request failed', () => {
+describe('the next step after the counting write of a request failed:', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
     ['an unknown key is denied', undefined, deny],
     ['a revoked key is denied', key({ revoked: true }), deny],
@@ -90,12 +90,12 @@ describe('the next step after the counting write of a request failed', () => {
 const minute = (remaining: number, resetsAt = END_OF_MINUTE) => ({ limit: 2, remaining, resetsAt, seconds: 60 });
 const day = (remaining: number) => ({ limit: 10, remaining, resetsAt: END_OF_DAY, seconds: 86_400 });
 
-describe('what an admitted request leaves: both windows, and the one with the least left', () => {
+describe('the limits after an admitted request: both windows, and the one with less quota', () => {
   test.each([
-    ['the minute, where it has less left', { minuteUsed: 1, dayUsed: 5 }, minute(1), day(5), 'minute'],
-    ['the day, where it has less left', { minuteUsed: 0, dayUsed: 9 }, minute(2), day(1), 'day'],
-    ['the day, where both have as much left', { minuteUsed: 1, dayUsed: 9 }, minute(1), day(1), 'day'],
-    ['zero, never less, where a limit was lowered', { minuteUsed: 7, dayUsed: 7 }, minute(0), day(3), 'minute'],
+    ['the minute, if it has less left', { minuteUsed: 1, dayUsed: 5 }, minute(1), day(5), 'minute'],
+    ['the day, if it has less left', { minuteUsed: 0, dayUsed: 9 }, minute(2), day(1), 'day'],
+    ['the day, if both have the same left', { minuteUsed: 1, dayUsed: 9 }, minute(1), day(1), 'day'],
+    ['zero, never less, if a limit was lowered', { minuteUsed: 7, dayUsed: 7 }, minute(0), day(3), 'minute'],
   ] as const)('%s', (_, used, ofMinute, ofDay, least) => {
     const windows = windowsOf({ kind: 'admitted', key: key(used) });
 
@@ -104,14 +104,14 @@ describe('what an admitted request leaves: both windows, and the one with the le
   });
 });
 
-describe('a refusal has its reason, and waits for an end', () => {
+describe('a refusal has its reason and the end to wait for', () => {
   test.each([
     ['of the minute', { minuteUsed: 2 }, 'minute', minute(0), day(5), END_OF_MINUTE],
     ['of the day', { dayUsed: 10 }, 'day', minute(1), day(0), END_OF_DAY],
     ['of the day, if both are exhausted', { minuteUsed: 2, dayUsed: 10 }, 'day', minute(0), day(0), END_OF_DAY],
     ['of a suspension', { suspendedUntil: LATER }, 'suspended', minute(0, LATER), day(5), LATER],
     [
-      'of the day, where a suspended key has used it up',
+      'of the day, if a suspended key has exhausted it',
       { dayUsed: 10, suspendedUntil: LATER },
       'suspended',
       minute(0, END_OF_DAY),

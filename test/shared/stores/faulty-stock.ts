@@ -61,7 +61,7 @@ export class FaultyStock {
   /** Both ways of a change, for tables. */
   readonly ways: readonly [string, (change: StockChange) => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', (change) => this.store.change(change)],
-    ['with one', (change) => this.keyed(change)],
+    ['with an Idempotency-Key', (change) => this.keyed(change)],
   ];
 
   /** What goes wrong with the writes, one after the other. */

@@ -21,7 +21,7 @@ const ASCENDING = [MIN_INT64, '-9007199254740993', '-10', '-9', '-1', '0', '9', 
 /** What makes three entries more than the 1 MB that DynamoDB reads at once. */
 const LARGE = { note: 'x'.repeat(350_000) };
 
-describeOnEachEngine('The stock as a sorted table', (newClient) => {
+describeOnEachEngine('the stock as a sorted table', (newClient) => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let table: SortedTable<InventoryItem>;
@@ -58,7 +58,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     return pages;
   }
 
-  test('gives entries by their ids as they are now, in ascending id, without those that are not there', async () => {
+  test('returns the current entries by id in ascending order, without missing ones', async () => {
     await put(...ASCENDING);
     const asked = ['9', '8', MAX_INT64, '-10', MIN_INT64].map(int64);
 
@@ -66,14 +66,14 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect(await table.byIds([int64('8')])).toEqual([]);
   });
 
-  test('reads again what DynamoDB leaves out of a batch', async () => {
+  test('retries keys that DynamoDB leaves unprocessed', async () => {
     const large = Array.from({ length: 60 }, (_, index) => index);
     await Promise.all(large.map((petId) => stock.put(anEntry(petId), LARGE)));
 
     expect((await table.byIds(large.map((id) => int64(String(id))))).length).toBe(60);
   });
 
-  test('names the entry that this release cannot read, in every way to list it', async () => {
+  test('reports an unreadable entry in every kind of list', async () => {
     await put(1, 3);
     await stock.put(anEntry(2), { status: 'reserved' });
     const failure = unreadable('petId 2 cannot be read: status is "reserved": must be one of available, pending, sold');
@@ -82,7 +82,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
       await expect(list()).rejects.toMatchObject(failure);
   });
 
-  test('is in the order of int64, with every digit, whole and in pages of those with a status', async () => {
+  test('lists in int64 order with every digit, complete or by status', async () => {
     await put(...ASCENDING.toReversed());
     const sold = anEntry(1, 1, 'sold');
     await stock.put(sold, { color: 'red', version: 'v1' });
@@ -96,7 +96,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect((await walk(3)).map(({ length }) => length)).toEqual([3, 3, 3, 2]);
   });
 
-  test('is read in several queries where one cannot read it all', async () => {
+  test('lists more than one query can read', async () => {
     for (const petId of [1, 2, 3, 4, 5]) await stock.put(anEntry(petId), LARGE);
     const watched = testClient();
     const calls = recordCalls(watched);
@@ -110,7 +110,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect([...first.value, ...rest].map(({ petId }) => petId)).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  test('has pages that go on at the same place, whatever is written meanwhile', async () => {
+  test('continues pages at the same place after concurrent writes', async () => {
     await put(10, 20, 30, 40, 50);
     const [first, last] = await page(3, undefined, 'available');
     await put(31);
@@ -120,7 +120,7 @@ describeOnEachEngine('The stock as a sorted table', (newClient) => {
     expect((await page(3, last, 'available'))[0]).toEqual(['31', '40', '50']);
   });
 
-  test('reads a bounded number of items for a page with a status, and leads on from there', async () => {
+  test('reads a bounded number of items for a page with a status', async () => {
     const last = MAX_READ_FOR_PAGE + 100;
     const statusOf = (petId: number) => (petId % last === 0 ? 'sold' : 'available');
     await stock.putAll(Array.from({ length: last + 1 }, (_, petId) => anEntry(petId, 1, statusOf(petId))));
@@ -172,7 +172,7 @@ const anOrder = (id: Int64, differences: Partial<Order> = {}): Order => ({
   ...differences,
 });
 
-describeOnEachEngine('Orders and pets', (newClient) => {
+describeOnEachEngine('orders and pets', (newClient) => {
   let client: DynamoDBDocumentClient;
   let reader: DynamoDBDocumentClient;
 
@@ -181,7 +181,7 @@ describeOnEachEngine('Orders and pets', (newClient) => {
     reader = newClient();
   });
 
-  test('are listed in ascending id, with all that they are', async () => {
+  test('are listed in ascending id with all fields', async () => {
     const name = await createOrdersTable(client);
     const orders = ASCENDING.map((id) => anOrder(int64(id)));
     const { shipDate: _, ...unshipped } = anOrder(int64('11'), { status: 'placed', complete: false });
@@ -192,7 +192,7 @@ describeOnEachEngine('Orders and pets', (newClient) => {
     expect((await Array.fromAsync(orderList(reader, name).all('placed'))).flat()).toEqual([unshipped]);
   });
 
-  test('are not to be had where they are broken', async () => {
+  test('are refused if they are unreadable', async () => {
     const [orders, pets] = [await createOrdersTable(client), await createPetsTable(client)];
     const order = { ...orderItem(anOrder(int64('1'))), petId: 1.5 };
     await client.send(new PutCommand({ TableName: orders, Item: order }));
@@ -206,7 +206,7 @@ describeOnEachEngine('Orders and pets', (newClient) => {
     );
   });
 
-  test('are found with all that they are, and no other', async () => {
+  test('are found with all fields', async () => {
     const name = await createPetsTable(client);
     const pet: PetRecord = {
       id: int64('9007199254740993'),

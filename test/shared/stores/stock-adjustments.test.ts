@@ -15,7 +15,7 @@ acceptForeignErrors();
 const petId = int64('42');
 const insufficient = (etag: string) => ({ code: 'INSUFFICIENT_STOCK', status: 409, headers: { ETag: `"${etag}"` } });
 
-describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => {
+describe.each(engines)('an adjustment of the stock, on %s', (_engine, start) => {
   const faulty = new FaultyStock(start, anEntry(42, 5, 'pending'));
 
   const take = (by: number, requestId?: string): Promise<StockVersion> => faulty.keyed({ petId, by }, requestId);
@@ -25,14 +25,14 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
       [3, 8],
       [-5, 0],
       [MAX_QUANTITY - 5, MAX_QUANTITY],
-    ])('of %d makes 5 into %d, and leaves the status', async (by, quantity) => {
+    ])('of %d turns 5 into %d and keeps the status', async (by, quantity) => {
       const { entry, version } = await apply({ petId, by });
 
       expect(entry).toEqual(anEntry(42, quantity, 'pending'));
       expect(await faulty.stock.read('42')).toEqual({ quantity, status: 'pending', version });
     });
 
-    test.each([-6, MAX_QUANTITY - 4])('of %d is refused, and nothing done', async (by) => {
+    test.each([-6, MAX_QUANTITY - 4])('of %d is refused without effect', async (by) => {
       await expect(apply({ petId, by })).rejects.toMatchObject(insufficient('v1'));
       await expect(apply({ petId, by, versions: ['v0'] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
       expect(await faulty.stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
@@ -50,7 +50,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     );
   });
 
-  test('without a key is 503 where its response was lost and another has changed the entry', async () => {
+  test('without a key returns 503 if its response was lost and the entry changed', async () => {
     faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, () => faulty.store.change({ petId, by: 1 }));
 
@@ -62,7 +62,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 4 });
   });
 
-  test('with a key that is repeated is made once, and answered with the entry as it is', async () => {
+  test('with a key is applied once, and a retry returns the current entry', async () => {
     await take(-2, 'once');
     await faulty.store.change({ petId, by: 10 });
 
@@ -72,7 +72,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 13 });
   });
 
-  test('with a key is no 409 where a try whose response was lost may still be made', async () => {
+  test('with a key returns no 409 while a lost attempt may still be applied', async () => {
     faulty.failWrites({ kind: 'hangUp' });
 
     await expect(take(-6)).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe.each(engines)('An adjustment of the stock, on %s', (_engine, start) => 
     });
   });
 
-  test('of one each by 100 clients at a stock of 60 takes 60, whatever fails in between', async () => {
+  test('of -1 by 100 clients takes exactly 60 of a stock of 60, despite faults', async () => {
     await faulty.stock.put(anEntry(42, 60), { version: 'v1' });
     const random = new Random(60);
     const faults: readonly Fault[] = [{ kind: 'lostResponse' }, { kind: 'hangUp' }, { kind: 'falseFailure' }];

@@ -28,7 +28,7 @@ const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({
 const etag = (version: string) => ({ code: 'PRECONDITION_FAILED', headers: { ETag: `"${version}"` } });
 const NOT_FOUND = { code: 'PET_NOT_FOUND' };
 
-describeOnEachEngine('Updates of the stock', (newClient) => {
+describeOnEachEngine('updates of the stock', (newClient) => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let store: StockStore;
@@ -56,11 +56,11 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
 
   const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', (update) => store.change(update)],
-    ['with one', (update) => idempotent.applyIdempotently(aRequest(), update)],
+    ['with an Idempotency-Key', (update) => idempotent.applyIdempotently(aRequest(), update)],
   ];
 
   describe.each(ways)('%s', (_, apply) => {
-    test.each([[undefined], [['v1']]])('replace %j, whatever the names of fields', async (versions) => {
+    test.each([[undefined], [['v1']]])('replace the version %j, whatever the names of fields', async (versions) => {
       await stock.put(anEntry(42, 1, 'pending'), { version: 'v1', zone: 'a', comment: 'a' });
       const update = { ...anUpdate({ versions }), zone: null, comment: 'b', least: 'b' };
       const { entry, version } = await apply(update);
@@ -71,14 +71,14 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       expect([zone, comment, least]).toEqual([undefined, 'b', 'b']);
     });
 
-    test('refuse other versions, with the current one, and find no pet where there is none', async () => {
+    test('refuse another version with the current one, and a missing pet', async () => {
       await expect(apply(anUpdate({ versions: ['v0', 'W/"v1"'] }))).rejects.toMatchObject(etag('v1'));
       expect(await stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
       await expect(apply(anUpdate({ petId: int64('44'), versions: ['v1'] }))).rejects.toMatchObject(NOT_FOUND);
       expect(await stock.read('44')).toBeUndefined();
     });
 
-    test('give an entry that was put in manually a version, by the tag in a refusal', async () => {
+    test('give an entry without a version the ETag of the refusal', async () => {
       const update = anUpdate({ petId: int64('43'), versions: ['v0'] });
       await expect(apply(update)).rejects.toMatchObject(etag('unversioned43'));
       const { version } = await apply({ ...update, versions: ['v0', 'unversioned43'] });
@@ -89,7 +89,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
   });
 
   describe('that are repeated', () => {
-    test('get the same response, whatever others do, and are done once', async () => {
+    test('are applied once and return the same response', async () => {
       const request = aRequest();
       const first = await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }));
       const replayed = { ...first, isReplayed: true };
@@ -101,7 +101,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       expect(await stock.read('42')).toBeUndefined();
     });
 
-    test('are refused where they ask for something else, before anything else is looked at', async () => {
+    test('are refused first if they differ from the original', async () => {
       const request = aRequest();
       await idempotent.applyIdempotently(request, anUpdate());
       for (const update of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
@@ -110,7 +110,7 @@ describeOnEachEngine('Updates of the stock', (newClient) => {
       }
     });
 
-    test('are tried anew where they were refused', async () => {
+    test('are tried again if they were refused', async () => {
       const request = aRequest();
       const update = anUpdate({ petId: int64('44') });
       await expect(idempotent.applyIdempotently(request, update)).rejects.toMatchObject(NOT_FOUND);
@@ -148,7 +148,7 @@ const losses: readonly [string, Fault][] = [
 
 const petId = int64('42');
 
-describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
+describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
   const faulty = new FaultyStock(start, anEntry(42, 1, 'pending'));
 
   const writes = (): number => faulty.engine.actions.filter(isWrite).length;
@@ -158,7 +158,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
     test.each([
       ['throttled', THROTTLED],
       ['in conflict with others', IN_CONFLICT],
-    ])('that is %s is tried again', async (__, fault) => {
+    ])('that is %s is retried', async (__, fault) => {
       faulty.failWrites(fault, fault, fault);
       const { version } = await apply(update);
 
@@ -166,7 +166,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
 
-    test('that is throttled again and again is 503 after four tries', async () => {
+    test('that is throttled returns 503 after four attempts', async () => {
       faulty.failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
 
       await expect(apply(update)).rejects.toMatchObject(unavailable('temporarily unavailable'));
@@ -174,7 +174,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
     });
 
-    test.each(losses)('whose response %s is returned as it was stored, once', async (__, fault) => {
+    test.each(losses)('whose response %s is applied once and returned as stored', async (__, fault) => {
       faulty.failWrites(fault);
       const { version } = await apply(update);
 
@@ -183,14 +183,14 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   });
 
   describe('without an Idempotency-Key', () => {
-    test('is not sent again once its response was lost', async () => {
+    test('is not retried after a lost response', async () => {
       faulty.failWrites(THROTTLED, { kind: 'hangUp' });
 
       await expect(faulty.store.change(update)).rejects.toMatchObject(outcomeUnknown('read the entry'));
       expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
     });
 
-    test('is done once after a pause in which DynamoDB has closed the connection', async () => {
+    test('is applied once after an idle connection was closed', async () => {
       let now = Date.now();
       jest.spyOn(Date, 'now').mockImplementation(() => now);
       for (let count = 0; count < 5; count++) {
@@ -205,7 +205,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toMatchObject({ quantity: 6 });
     });
 
-    test('is sent again where the connection was gone and it names a version: one of the two succeeds', async () => {
+    test('with a version is retried after a closed connection, and applied once', async () => {
       faulty.failWrites({ kind: 'hangUp' });
       const { version } = await faulty.store.change({ ...update, versions: ['v1'] });
       expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem']);
@@ -215,7 +215,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 13, status: 'pending', version: second.version });
     });
 
-    test('that names a version is 503 where another client was faster than its second try', async () => {
+    test('with a version returns 503 if another client wins over its retry', async () => {
       faulty.failWrites({ kind: 'hangUp' });
       faulty.before(isWrite, () => faulty.stock.put(anEntry(42, 99), { version: 'v9' }), 2);
       const outcome = faulty.store.change({ ...update, versions: ['v1'] });
@@ -223,7 +223,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       await expect(outcome).rejects.toMatchObject(outcomeUnknown('may have been applied'));
     });
 
-    test('is 503 where its response was lost and the entry is gone', async () => {
+    test('returns 503 if its response was lost and the entry is deleted', async () => {
       faulty.failWrites({ kind: 'lostResponse' });
       faulty.before(isRead, () => faulty.stock.delete('42'));
 
@@ -232,7 +232,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
   });
 
   describe('with an Idempotency-Key', () => {
-    test('gets its response where all of them were lost, whatever others did', async () => {
+    test('returns its first response after all were lost', async () => {
       const requestId = randomUUID();
       faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostResponse' })));
       await expect(faulty.keyed(update, requestId)).rejects.toMatchObject(
@@ -260,7 +260,7 @@ describe.each(engines)('An update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'available', version });
     });
 
-    test('is no 404 where a try whose response was lost may still be done', async () => {
+    test('returns no 404 while a lost attempt may still be applied', async () => {
       faulty.failWrites({ kind: 'hangUp' });
       await faulty.stock.delete('42');
 

@@ -34,7 +34,7 @@ const unknown = (message: string, fault = 'status') => ({
   message: expect.stringContaining(message),
 });
 
-describe.each(engines)('An entry that this release cannot read, on %s', (_engine, start) => {
+describe.each(engines)('an unreadable entry, on %s', (_engine, start) => {
   const faulty = new FaultyStock(start, anEntry(42, 5));
 
   const put = (more: object) => faulty.stock.put(anEntry(42, 5), { version: 'v1', ...more });
@@ -45,8 +45,8 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     ['an update that names its version', { ...update, versions: ['v1'] }, (change) => faulty.store.change(change)],
     ['an adjustment', adjustment, (change) => faulty.store.change(change)],
     ['an update with an Idempotency-Key', update, (change) => faulty.keyed(change)],
-    ['an adjustment with one', adjustment, (change) => faulty.keyed(change)],
-  ])('is left as it is by %s', (_, change, apply) => {
+    ['an adjustment with an Idempotency-Key', adjustment, (change) => faulty.keyed(change)],
+  ])('is not changed by %s', (_, change, apply) => {
     test.each<[string, object]>([
       ...fields.map((field): [string, object] => [field, { [field]: true }]),
       ...required.map((field): [string, object] => [field, { [field]: undefined }]),
@@ -62,7 +62,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     });
   });
 
-  test('is left as it is by changes that name no version where it has one of another type', async () => {
+  test('with a version of another type is not changed without a condition', async () => {
     await put({ version: 1 });
     for (const change of [update, adjustment])
       for (const apply of [() => faulty.store.change(change), () => faulty.keyed(change)])
@@ -70,14 +70,14 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     expect(await faulty.stock.readItem('42')).toMatchObject({ quantity: { value: '5' } });
   });
 
-  test('costs no call more where it can be read', async () => {
+  test('costs readable ones no extra call', async () => {
     await faulty.store.change(adjustment);
     await faulty.keyed(update);
 
     expect(faulty.engine.actions).toEqual(['UpdateItem', 'GetItem', 'TransactWriteItems']);
   });
 
-  test('may have been changed where a response was lost', async () => {
+  test('is reported as perhaps changed after a lost response', async () => {
     faulty.failWrites({ kind: 'lostResponse' });
     faulty.before(isRead, spoil);
 
@@ -90,7 +90,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     ['an update', update],
     ['an adjustment', adjustment],
   ])(
-    'may have been changed where the first of two attempts of %s with an Idempotency-Key was lost',
+    'is reported as perhaps changed if the first attempt of %s with an Idempotency-Key was lost',
     async (_, change) => {
       faulty.failWrites({ kind: 'hangUp' });
       faulty.before(isWrite, spoil, 2);
@@ -113,7 +113,7 @@ describe.each(engines)('An entry that this release cannot read, on %s', (_engine
     expect(await faulty.stock.read('42')).toMatchObject({ quantity: 5, version: 'v1' });
   });
 
-  test('may have been changed where it has a fraction, which no condition of DynamoDB finds', async () => {
+  test('with a fractional quantity is reported as perhaps changed', async () => {
     await put({ quantity: 5.5 });
     for (const apply of [() => faulty.store.change(adjustment), () => faulty.keyed(adjustment)])
       await expect(apply()).rejects.toMatchObject(unknown('The update may have been applied', 'quantity'));
