@@ -98,7 +98,7 @@ function copyOfProject(): string {
   const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
   process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
   process.once('SIGINT', () => process.exit(130));
-  for (const path of ['functions', 'infra', 'shared', 'test', 'package.json', 'jest.config.js'])
+  for (const path of ['docs', 'functions', 'infra', 'shared', 'test', 'package.json', 'jest.config.js'])
     cpSync(join(root, path), join(copy, path), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   return copy;
