@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatNumber, visibleLines } from '../service/text.ts';
+import { capitalized, formatNumber, visibleLines } from '../service/text.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -142,7 +142,7 @@ export function table(
 }
 
 /** A description from the command's help as a sentence. */
-export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+export const sentence = (text: string): string => `${capitalized(text)}.`;
 
 export const facts = (values: Readonly<Record<string, Html | string>>): Html =>
   markup`<dl class="facts">${Object.entries(values).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;

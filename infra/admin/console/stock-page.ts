@@ -11,7 +11,7 @@ import { countsText, type ImportPreview, previewImport } from '../records/import
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
-import { formatNumber } from '../service/text.ts';
+import { capitalized, formatNumber } from '../service/text.ts';
 import { field, filters, hidden, type Html, markup, nothingSent, type Sent, table } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 
@@ -38,7 +38,6 @@ const fileField = {
 } as const;
 
 const columns = v.keyof(inventoryItemSchema).options;
-const title = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/Id$/, '')}`;
 const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
 
 /** `/stock`: the stock of all pets, the quantity of one, import and export. */
@@ -83,7 +82,7 @@ async function stockSection(site: Site, query: Sent['values'], sent: Sent): Prom
   const next = last !== undefined && markup`<a href="stock?${address}">The pets after ${last} →</a>`;
   const none = markup`<p class="empty">No pets match these filters${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(filterFields, query)}<section>
-${rows.length > 0 ? table('Stock', columns.map(title).concat('Name'), rows) : none}
+${rows.length > 0 ? table('Stock', [...columns.map((name) => capitalized(name.replace(/Id$/, ''))), 'Name'], rows) : none}
 <p class="pages"><span></span>${next}</p></section>${entry && quantityCard(site, entry, sent)}`;
 }
 

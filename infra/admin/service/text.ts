@@ -40,6 +40,8 @@ export function targetOption({ url, stage }: TargetOptions): string {
 export const withTarget = (text: string, option: string): string =>
   option === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${option} `);
 
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** `1,000`. */
 export const formatNumber = (value: number): string => value.toLocaleString('en');
 
