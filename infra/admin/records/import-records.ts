@@ -22,24 +22,7 @@ const MAX_VALUE_LENGTH = 60;
 const READ_SIZE = 100;
 
 /** The changes of an import, before they are written. */
-export interface ImportPreview {
-  readonly counts: { readonly added: number; readonly changed: number; readonly same: number };
-  /** Descriptions of the largest changes, largest first, safe to print. */
-  readonly largest: readonly string[];
-  /** Heading of these: says how many of all changes they are. */
-  readonly largestTitle: string;
-  /** Writes the records that have not changed since the preview. @throws AdminError with the progress */
-  readonly write: (onProgress?: OnProgress) => Promise<ImportResult>;
-}
-
-export interface ImportResult {
-  readonly added: number;
-  readonly changed: number;
-  /** Ids of records changed by others since the preview, which are not written. */
-  readonly changedMeanwhile: readonly string[];
-  /** Sentence for the admin, safe to print. */
-  readonly message: string;
-}
+export type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 
 /** `3 new, 37 changed, 10 the same.` */
 export const countsText = ({ added, changed, same }: ImportPreview['counts']): string =>
@@ -47,7 +30,7 @@ export const countsText = ({ added, changed, same }: ImportPreview['counts']): s
 
 /** A record of the file that differs from the stored one. */
 interface Pending {
-  readonly id: string;
+  readonly id: Int64;
   /** The stored item; undefined if there is none. */
   readonly before: Item | undefined;
   readonly item: Item;
@@ -56,17 +39,19 @@ interface Pending {
 /**
  * Compares a file of records, which is kept in memory, with the store.
  *
- * @param target looked up only after the file is validated
+ * @param find looks the store up, only after the file is validated
+ * @returns the counts; descriptions of the largest changes, largest first and safe to print, with a title; and a
+ *   function that writes all of them
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
   source: Source,
   kind: RecordKind<Entry>,
-  target: () => Promise<Target>,
+  find: () => Promise<Target>,
   onProgress: OnProgress = () => undefined,
-): Promise<ImportPreview> {
+) {
   const all = await checkedEntries(source, kind);
-  const store = await target();
+  const store = await find();
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
   let largest: Difference[] = [];
@@ -74,7 +59,7 @@ export async function previewImport<Entry>(
     const items = await storedItems(store, kind, entries);
     for (const entry of entries) {
       const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
-      const before = items.get(BigInt(id));
+      const before = items.get(id);
       // Parsed by the schema of files, so that the fields of both have the same order.
       const stored = v.safeParse(kind.schema, v.safeParse(kind.itemSchema, before).output);
       const isSame = stored.success && recordToJson(stored.output) === recordToJson(entry);
@@ -86,22 +71,28 @@ export async function previewImport<Entry>(
     largest = largest.toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
     onProgress(counts.added + counts.changed + counts.same, all.length);
   }
-  const write: ImportPreview['write'] = (onWritten) => writePending(source, kind, store, pending, onWritten);
+  const write = (onWritten?: OnProgress) => writePending(source, kind, store, pending, onWritten);
   const shown = largest.length < counts.changed ? ` (${largest.length} of ${formatNumber(counts.changed)})` : '';
   return { counts, largest: largest.map(({ text }) => text), largestTitle: `Largest changes${shown}`, write };
 }
 
+/**
+ * Writes the records that have not changed since the preview.
+ *
+ * @returns the counts; the ids of records that others have changed meanwhile; a sentence for the admin, safe to print
+ * @throws AdminError with the progress
+ */
 async function writePending<Entry>(
   { name }: Source,
   kind: RecordKind<Entry>,
   store: Target,
   pending: readonly Pending[],
   onProgress: OnProgress = () => undefined,
-): Promise<ImportResult> {
+) {
   const done = { added: 0, changed: 0 };
   const changedMeanwhile: string[] = [];
   const write = async ({ id, before, item }: Pending): Promise<void> => {
-    if (!(await writeIfUnchanged(store.documents, kind.tableOf(store), before, item)))
+    if (!(await writeIfUnchanged(store.documents, store.tables[kind.table], before, item)))
       return void changedMeanwhile.push(id);
     done[before ? 'changed' : 'added'] += 1;
     onProgress(done.added + done.changed, pending.length);
@@ -114,23 +105,22 @@ async function writePending<Entry>(
         `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes the rest.`,
     );
   }
-  if (pending.length === 0)
-    return { ...done, changedMeanwhile, message: `Nothing to import: ${store.place} has all these ${kind.names[1]}.` };
   const written = counted(done.added + done.changed, ...kind.names);
   const effects = `${formatNumber(done.added)} new, ${formatNumber(done.changed)} changed`;
-  return {
-    ...done,
-    changedMeanwhile,
-    message: `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`,
-  };
+  const imported = `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`;
+  const nothing = `Nothing to import: ${store.place} has all these ${kind.names[1]}.`;
+  return { ...done, changedMeanwhile, message: pending.length === 0 ? nothing : imported };
 }
 
 /** The stored items of the records, by id. */
-async function storedItems<Entry>(store: Target, kind: RecordKind<Entry>, entries: readonly Entry[]) {
-  const { keyNames } = kind;
-  const idOf = (item: Item): bigint => BigInt(v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']));
-  const keys = entries.map(kind.toItem).map((item) => Object.fromEntries(keyNames.map((name) => [name, item[name]])));
-  return new Map((await itemsOf(store.documents, kind.tableOf(store), keys)).map((item) => [idOf(item), item]));
+async function storedItems<Entry>(
+  { documents, tables }: Target,
+  { table, keyNames, toItem }: RecordKind<Entry>,
+  entries: readonly Entry[],
+): Promise<Map<Int64, Item>> {
+  const idOf = (item: Item): Int64 => v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']);
+  const keys = entries.map(toItem).map((item) => Object.fromEntries(keyNames.map((name) => [name, item[name]])));
+  return new Map((await itemsOf(documents, tables[table], keys)).map((item) => [idOf(item), item]));
 }
 
 interface Difference {
