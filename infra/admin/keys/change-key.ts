@@ -41,7 +41,10 @@ export async function changeKey(
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
     const live = await readLive(target, record);
-    if (!live && record.keyId !== undefined) throw notFound(record.keyId);
+    if (!live && record.keyId !== undefined)
+      throw new AdminError(
+        `The key ${record.keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
+      );
     const wasApplied = takesEdits(record);
     const edit = editOf(record, live);
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
@@ -58,11 +61,6 @@ export async function changeKey(
     return applyChange(target, { record: written, live }, wasApplied);
   });
 }
-
-const notFound = (keyId: string): AdminError =>
-  new AdminError(
-    `The key ${keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
-  );
 
 /**
  * Updates API Gateway to match the record. If another command changes the key in the meantime, the sync stays pending

@@ -1,5 +1,6 @@
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
+import { isoDay } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { visible } from '../service/text.ts';
@@ -32,7 +33,10 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
     : named(text, await keyTable.all((error) => unreadable.push(error)));
   if (known) return known;
   unreadable.forEach(notices.unreadable);
-  throw unknownKey(text);
+  throw new UnknownKeyError(
+    `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
+      'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
+  );
 }
 
 /** All valid records, including revoked keys. */
@@ -40,12 +44,6 @@ export const allRecords = ({ keyTable, notices }: Target): Promise<KeyRecord[]> 
 
 /** No key has this id or name. */
 export class UnknownKeyError extends AdminError {}
-
-const unknownKey = (text: string): AdminError =>
-  new UnknownKeyError(
-    `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
-      'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
-  );
 
 function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {
   const known = records.find(({ keyId }) => keyId === text);
@@ -57,9 +55,7 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   if (!another) return only;
   const ids = open
     .slice(0, MAX_LISTED)
-    .map(
-      (record) => `${idOf(record)} (${record.plan}, created ${new Date(record.createdAt).toISOString().slice(0, 10)})`,
-    );
+    .map((record) => `${idOf(record)} (${record.plan}, created ${isoDay(record.createdAt)})`);
   const more = open.length > ids.length ? ' …' : '';
   throw new AdminError(`${open.length} keys have the name ${text}. Use an id: ${ids.join(', ')}${more}`);
 }

@@ -130,14 +130,10 @@ function isInState(view: KeyView, filter: KeySelection['state']): boolean {
   return !isOver && expires !== null && Date.parse(expires) < Date.now() + EXPIRING_MS;
 }
 
-export interface FoundToken {
-  readonly key: KeyView;
-  /** Null if the key has no such valid token. */
-  readonly token: TokenView | null;
-}
+export type FoundToken = Awaited<ReturnType<typeof findToken>>;
 
-/** Finds the key of a token by its handle, and whether the token is valid. @throws AdminError if there is none */
-export async function findToken({ keyTable }: Target, text: string): Promise<FoundToken> {
+/** Finds the key of a token by its handle, and the token if it is valid. @throws AdminError if there is no key */
+export async function findToken({ keyTable }: Target, text: string) {
   const token = parseToken(text.trim());
   if (!token) throw new AdminError('This is not an API key: it is mistyped or truncated.');
   const record = await keyTable.get(token.recordId);

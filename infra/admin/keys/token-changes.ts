@@ -23,11 +23,7 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
 export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
   const labeled = workingTokens(record, now).filter((token) => token.label === label);
   const shown = labeled.filter(({ pending }) => !pending);
-  return {
-    current: shown.at(-1),
-    inGrace: shown.slice(0, -1),
-    pending: labeled.find((token) => token.pending),
-  };
+  return { current: shown.at(-1), inGrace: shown.slice(0, -1), pending: labeled.find((token) => token.pending) };
 }
 
 /** Whether a key may have another token with a new label. */
