@@ -15,9 +15,6 @@ import { historyText, keyListCsv, keyListText, keyText, newTokenText, syncText }
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
 import { ask, confirm } from './output.ts';
 
-const MAX_HISTORY_ROWS = 500;
-
-/** `keys …`. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('Manage API keys, their tokens and plans');
   addAction(keys.command('create'), createAction);
@@ -42,7 +39,7 @@ export function keysCommand(): Command {
   });
   onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (find, _, key) => {
     const target = await find();
-    return outcome(await target.history.of(await findRecord(target, key), MAX_HISTORY_ROWS), historyText);
+    return outcome(await target.history.of(await findRecord(target, key), 500), historyText);
   });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   addFind(keys);

@@ -45,10 +45,8 @@ export function onService<Options = object>(
   });
 }
 
-/** Help text of the key argument. */
 export const KEY_ARGUMENT = 'id of the key, or its name if unique';
 
-/** Resolves when the line has been written. */
 const print = (line: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));

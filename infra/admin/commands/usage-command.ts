@@ -18,7 +18,6 @@ const BAR_WIDTH = 40;
 const MAX_LISTED = 20;
 const DEFAULT_DAYS = 30;
 
-/** `usage [KEY]`. */
 export function usageCommand(): Command {
   const usage = new Command('usage')
     .description('Show the requests of a key per day, or the busiest keys of today')

@@ -24,7 +24,6 @@ function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
 /**
  * Writes all records of a kind to a file, which is created or replaced only when it is complete.
  *
- * @param file path with a supported extension
  * @returns the count, and a sentence for the admin, safe to print
  * @throws AdminError if the file cannot be written or the store cannot be read
  */

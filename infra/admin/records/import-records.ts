@@ -8,14 +8,13 @@ import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import { inBatches, type Item } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { counted, formatNumber, truncated, visible } from '../service/text.ts';
+import { counted, countsText, formatNumber, truncated, visible } from '../service/text.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
 const MAX_FAULTS = 20;
-/** Number of changes shown, the largest ones. */
 const MAX_SHOWN = 10;
 const MAX_VALUE_LENGTH = 60;
 /** Maximum items of one BatchGetItem call. */
@@ -25,8 +24,8 @@ const READ_SIZE = 100;
 export type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 
 /** `3 new, 37 changed, 10 the same.` */
-export const countsText = ({ added, changed, same }: ImportPreview['counts']): string =>
-  `${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(same)} the same.`;
+export const differencesText = ({ added, changed, same }: ImportPreview['counts']): string =>
+  `${countsText({ new: added, changed, 'the same': same })}.`;
 
 /** A record of the file that differs from the stored one. */
 interface Pending {
@@ -106,7 +105,7 @@ async function writePending<Entry>(
     );
   }
   const written = counted(done.added + done.changed, ...kind.names);
-  const effects = `${formatNumber(done.added)} new, ${formatNumber(done.changed)} changed`;
+  const effects = countsText({ new: done.added, changed: done.changed });
   const imported = `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`;
   const nothing = `Nothing to import: ${store.place} has all these ${kind.names[1]}.`;
   return { ...done, changedMeanwhile, message: pending.length === 0 ? nothing : imported };

@@ -14,7 +14,6 @@ import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 
-/** File formats, by extension. */
 export type Format = '.csv' | '.jsonl';
 
 /** Receives the number of processed records; the total may grow. */
@@ -37,7 +36,6 @@ export interface RecordKind<Entry> {
   /** Key attributes of its item; the last is the id. */
   readonly keyNames: readonly string[];
   readonly itemSchema: v.GenericSchema<unknown, Entry>;
-  /** All records, in pages. */
   readonly all: (target: Target) => AsyncGenerator<readonly Entry[]>;
 }
 
@@ -74,7 +72,6 @@ export const pets: RecordKind<PetRecord> = {
   },
 };
 
-/** Orders, in files as the API lists them. */
 export const orders: RecordKind<Order> = {
   names: ['order', 'orders'],
   schema: orderSchema,

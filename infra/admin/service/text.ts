@@ -49,6 +49,12 @@ export const formatNumber = (value: number): string => value.toLocaleString('en'
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : several}`;
 
+/** `3 added, 1,000 changed`. */
+export const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${formatNumber(count)} ${what}`)
+    .join(', ');
+
 /** `60 requests per minute, 1,000 per day`. */
 export const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
   `${formatNumber(perMinute)} requests per minute, ${formatNumber(perDay)} per day`;
