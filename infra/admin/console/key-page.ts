@@ -15,8 +15,6 @@ import { sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
-const MAX_CHANGES = 20;
-
 /** Actions that stop customer requests: the page always asks for confirmation. */
 const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
 
@@ -53,8 +51,6 @@ ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
       return showDone(c, site, done, name === 'revoke' ? '/keys' : `/keys/${view.id}`);
     };
     onForm(app, `/keys/:id/${name}`, work, (c, sent) => show(c, sent, name));
-    // A reload of the response to a form.
-    app.get(`/keys/:id/${name}`, (c) => c.redirect(`${site.base}/keys/${c.req.param('id')}`));
   }
 }
 
@@ -83,15 +79,16 @@ function tokenSection({ tokens }: KeyView): Html {
 
 /** Without permission to read the history, an admin still sees the rest of the page. */
 async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
-  const shown = await history.of(record, MAX_CHANGES).catch((error: unknown) => {
+  const shown = await history.of(record, 20).catch((error: unknown) => {
     const reason = awsReason(error);
     if (reason === undefined) throw error;
     return `The history cannot be read. ${reason}.`;
   });
-  if (shown.length === 0)
-    return markup`<section class="card"><h2>Latest changes</h2><p class="quiet">None so far.</p></section>`;
+  const none = markup`<p class="quiet">None so far.</p>`;
+  const rows = typeof shown === 'string' ? [] : shown.map(historyCells);
+  const list = rows.length > 0 ? table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], rows) : none;
   return markup`<section class="card"><h2>Latest changes</h2>
-${typeof shown === 'string' ? shown : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], shown.map(historyCells))}</section>`;
+${typeof shown === 'string' ? shown : list}</section>`;
 }
 
 /** Forms of the actions, each closed until it is opened. @param sentTo the action of `sent`, which is open */

@@ -7,7 +7,7 @@ import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
-import { countsText, type ImportPreview, previewImport } from '../records/import-records.ts';
+import { differencesText, type ImportPreview, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
@@ -42,7 +42,7 @@ const cell = (value: number | string = ''): string => (typeof value === 'number'
 
 /** `/stock`: the stock of all pets, the quantity of one, import and export. */
 export function addStockPage(app: Hono, site: Site): void {
-  const { target, base } = site;
+  const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent): Promise<Response> => {
     const content = markup`<h1>Stock</h1>${await stockSection(site, { ...sent.values, ...c.req.query() }, sent)}${fileCards(site)}`;
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
@@ -54,8 +54,6 @@ export function addStockPage(app: Hono, site: Site): void {
   };
   onForm(app, '/stock/set', set, show);
   onForm(app, '/stock/import', importing(site), (c, { formError }) => show(c, { ...nothingSent, formError }));
-  // A reload of the response to a form.
-  for (const form of ['/stock/set', '/stock/import']) app.get(form, (c) => c.redirect(`${base}/stock`));
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
       // Read completely first, so that a failure of the store is shown as a page.
@@ -149,7 +147,7 @@ function question(site: Site, id: string, { counts, largest }: ImportPreview): H
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
   const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
-  return markup`<h1>Import?</h1><section class="card narrow"><p>${countsText(counts)}</p>
+  return markup`<h1>Import?</h1><section class="card narrow"><p>${differencesText(counts)}</p>
 ${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}
 <p><a href="stock">Cancel</a></p></section>`;
 }

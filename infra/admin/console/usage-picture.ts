@@ -3,7 +3,6 @@ import { counted, formatNumber } from '../service/text.ts';
 import { isMostlyRefused, lastSampleDay, usageFigures } from '../keys/usage.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 
-/** Days of a chart. */
 export const CHART_DAYS = 30;
 /** Height of the chart, in its own units: it is scaled to its place. */
 const HEIGHT = 100;
