@@ -6,9 +6,6 @@ import type { Target } from '../service/target.ts';
 import { visible } from '../service/text.ts';
 import { revokedError } from './change-key.ts';
 
-/** Maximum number of keys listed in a message. */
-const MAX_LISTED = 3;
-
 /** Finds a key by id or name. @throws AdminError also if it was revoked @see findRecord */
 export async function findKey(target: Target, text: string): Promise<KeyRecord> {
   const record = await findRecord(target, text);
@@ -16,11 +13,7 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
   return record;
 }
 
-/**
- * Finds a key, also a revoked one, by its id, or by its name if unique.
- *
- * @throws AdminError if there is no such key, or several
- */
+/** Finds a key, also a revoked one, by its id, or by its name if unique. @throws AdminError if none or several */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
   if (text.trim() === '') throw new UnknownKeyError('There is no key without an id or name.');
   // The message would show it.
@@ -53,9 +46,7 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   const open = found.filter(({ revoked }) => !revoked);
   const [only = found[0], another] = open;
   if (!another) return only;
-  const ids = open
-    .slice(0, MAX_LISTED)
-    .map((record) => `${idOf(record)} (${record.plan}, created ${isoDay(record.createdAt)})`);
+  const ids = open.slice(0, 3).map((record) => `${idOf(record)} (${record.plan}, created ${isoDay(record.createdAt)})`);
   const more = open.length > ids.length ? ' …' : '';
   throw new AdminError(`${open.length} keys have the name ${text}. Use an id: ${ids.join(', ')}${more}`);
 }

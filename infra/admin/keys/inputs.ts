@@ -103,7 +103,6 @@ export type Choices = readonly (readonly [value: string, text: string])[];
 /** An input of actions on keys: an option of the command, and a field of the console. */
 interface Input<Value> {
   readonly flag: string;
-  /** Label of the field. */
   readonly title: string;
   readonly hint: string;
   /** `agreed`: required for a plan with agreed limits; an error for every other plan. */
@@ -113,7 +112,6 @@ interface Input<Value> {
   readonly choices: Choices | undefined;
 }
 
-/** Defines an input of the table below. */
 const input =
   (presence: Input<unknown>['presence']) =>
   <Value>(
@@ -181,8 +179,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
 /**
  * Returns the limits of a key: those of its plan, or the agreed ones, which Enterprise alone requires and accepts.
  *
- * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits
- * @throws AdminError
+ * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits @throws AdminError
  */
 export function limitsOn(
   plan: PlanId,

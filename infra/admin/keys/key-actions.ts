@@ -20,13 +20,10 @@ import { endingText, isInState, reasonText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
 
-/** Result of an action. */
 export interface ActionResult {
   /** Sentence for the admin, safe to print. */
   readonly message: string;
-  /** The key after the action. */
   readonly view?: KeyView;
-  /** New token, shown once. */
   readonly token?: NewToken;
 }
 

@@ -89,9 +89,7 @@ const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 const timeOrNull = (epochMs: number): string | null => (epochMs >= NO_EXPIRY ? null : timeText(epochMs));
 
 /** @throws AdminError if there is no such key */
-export async function showKey(target: Target, id: string): Promise<KeyView> {
-  return keyView(await findRecord(target, id));
-}
+export const showKey = async (target: Target, id: string): Promise<KeyView> => keyView(await findRecord(target, id));
 
 const byName = new Intl.Collator();
 

@@ -6,7 +6,6 @@ import type { KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts'
 /** Max tokens of a key, without rotated ones within their grace. */
 export const MAX_TOKENS = 4;
 
-/** A token and its entry in the record. */
 export interface NamedToken extends TokenRecord {
   readonly hash: string;
 }

@@ -100,12 +100,7 @@ function withPending(record: KeyRecord, token: string, order: AddTokenParams, si
   );
 }
 
-/**
- * Finds the key of a token command.
- *
- * @param change past participle for the message
- * @throws AdminError also if the key was not created by the admin command
- */
+/** Finds a key that the admin command has created. @param change past participle, for the message @throws AdminError */
 async function findIssued(target: Target, key: string, change: string): Promise<KeyRecord> {
   const record = await findKey(target, key);
   if (isIssued(record.recordId)) return record;
@@ -147,11 +142,7 @@ export async function addToken(
   return newToken(target, token, reportUnapplied(target, record));
 }
 
-export interface RotateKeyParams {
-  readonly label: string;
-  /** Milliseconds for which the old token stays valid. */
-  readonly graceMs: number;
-}
+type RotateKeyParams = Readonly<{ label: string; graceMs: number }>;
 
 /**
  * Replaces a token; the old one stays valid until the grace period ends. One conditional write adds the new token,

@@ -39,7 +39,6 @@ export async function dailyUsage(
     .map((day) => byDay.get(day) ?? held.get(day) ?? { day, used: 0, refused: 0 });
 }
 
-/** Figures shown next to the chart of days. */
 export function usageFigures(days: readonly DayUsage[]) {
   const today = days.at(-1) ?? { day: '', used: 0, refused: 0 };
   const total = days.reduce((sum, { used }) => sum + used, 0);

@@ -35,11 +35,9 @@ export interface Target extends Registry {
   readonly usage: KeyUsage;
   /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
-  /** Names of the DynamoDB tables. */
   readonly tables: Readonly<Record<TableName, string>>;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
-  /** Name of the place, for messages. */
   readonly place: string;
   /** Option that selects the service, for commands in messages. */
   readonly option: string;
