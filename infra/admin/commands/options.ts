@@ -22,11 +22,7 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
   return { value, text: textOf(shown) };
 }
 
-/**
- * Runs a command on the service that its options select, and prints the outcome.
- *
- * @param work receives a function that finds the service, the options and the arguments
- */
+/** Runs a command, and prints its outcome. @param work receives a function that finds the selected service */
 // Commander has parsed these options.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(

@@ -159,9 +159,8 @@ function attention(title: string, keys: readonly KeyView[]): Html | undefined {
   return list && markup`<h2>${title}: ${counted(keys.length, 'key')}${more}</h2>${list}`;
 }
 
-const total = (views: readonly KeyView[], of: (view: KeyView) => number): number =>
-  views.reduce((sum, view) => sum + of(view), 0);
-const sum = (...of: Parameters<typeof total>): string => formatNumber(total(...of));
+const sum = (views: readonly KeyView[], of: (view: KeyView) => number): string =>
+  formatNumber(views.reduce((total, view) => total + of(view), 0));
 
 function figures(views: readonly KeyView[]): Html {
   const values = {

@@ -20,13 +20,10 @@ const PAGE_SIZE = 50;
 /** The pattern keeps everything but an id out of the address. */
 const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\s*\d{1,19}\s*"`;
 
+const statusChoices = [['', 'all'] as const, ...petStatuses.map((status) => [status, status] as const)];
 const filterFields = [
   { name: 'petId', label: 'Search', type: 'search', attributes: petIdAttributes },
-  {
-    name: 'status',
-    label: 'Status',
-    choices: [['', 'all'], ...petStatuses.map((status) => [status, status] as const)],
-  },
+  { name: 'status', label: 'Status', choices: statusChoices },
 ] as const;
 
 const fileField = {
@@ -116,7 +113,10 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
   let shown: { readonly id: string; readonly preview: ImportPreview } | undefined;
   return async (c, { confirmed }) => {
     if (confirmed === undefined) {
-      const preview = await previewOf(site.target, (await c.req.parseBody())['file']);
+      const { file } = await c.req.parseBody();
+      if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
+      const source = { name: file.name, open: () => piecesOf(file) };
+      const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
       return site.show(c, { title: 'Import?', part: 'stock' }, question(site, shown.id, preview));
     }
@@ -129,12 +129,6 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
     const left = changedMeanwhile.map((id) => `${id} was changed during the import and is not written`);
     throw new AdminError(...left, `${message} To write them, choose the file again.`);
   };
-}
-
-function previewOf(target: Target, file: unknown): Promise<ImportPreview> {
-  if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
-  const source = { name: file.name, open: () => piecesOf(file) };
-  return previewImport(source, stockEntries, () => Promise.resolve(target));
 }
 
 /** In small pieces: the rows of a piece are parsed together. */

@@ -8,7 +8,6 @@ import {
   type Tokens,
 } from '../../../shared/key-registry/record-changes.ts';
 import {
-  type Access,
   idOf,
   type KeyRecord,
   NO_EXPIRY,
@@ -70,11 +69,8 @@ function newToken(
   return { id, token, key: token, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
 
-/** A key, and the access of its first token. */
-export type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> & {
-  readonly limits: ExactLimits;
-  readonly access?: Access;
-};
+export type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> &
+  Pick<AddTokenParams, 'access'> & { readonly limits: ExactLimits };
 
 /** Creates a key with one token: first its record, with the token pending until shown, then its API Gateway key. */
 export async function createKey(target: Target, params: CreateKeyParams): Promise<NewToken> {

@@ -15,8 +15,6 @@ import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
 const MAX_FAULTS = 20;
-const MAX_SHOWN = 10;
-const MAX_VALUE_LENGTH = 60;
 /** Maximum items of one BatchGetItem call. */
 const READ_SIZE = 100;
 
@@ -53,7 +51,7 @@ export async function previewImport<Entry>(
   const store = await find();
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
-  let largest: Difference[] = [];
+  let largest: ReturnType<typeof differenceOf>[] = [];
   for await (const entries of inBatches(all, READ_SIZE)) {
     const items = await storedItems(store, kind, entries);
     for (const entry of entries) {
@@ -67,7 +65,7 @@ export async function previewImport<Entry>(
       if (before && !isSame)
         largest.push(differenceOf(`${kind.idField} ${id}`, stored.success ? stored.output : undefined, entry));
     }
-    largest = largest.toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
+    largest = largest.toSorted((a, b) => b.size - a.size).slice(0, 10);
     onProgress(counts.added + counts.changed + counts.same, all.length);
   }
   const write = (onWritten?: OnProgress) => writePending(source, kind, store, pending, onWritten);
@@ -88,11 +86,10 @@ async function writePending<Entry>(
   pending: readonly Pending[],
   onProgress: OnProgress = () => undefined,
 ) {
-  const done = { added: 0, changed: 0 };
-  const changedMeanwhile: string[] = [];
+  const done = { added: 0, changed: 0, changedMeanwhile: [] as Int64[] };
   const write = async ({ id, before, item }: Pending): Promise<void> => {
     if (!(await writeIfUnchanged(store.documents, store.tables[kind.table], before, item)))
-      return void changedMeanwhile.push(id);
+      return void done.changedMeanwhile.push(id);
     done[before ? 'changed' : 'added'] += 1;
     onProgress(done.added + done.changed, pending.length);
   };
@@ -108,7 +105,7 @@ async function writePending<Entry>(
   const effects = countsText({ new: done.added, changed: done.changed });
   const imported = `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`;
   const nothing = `Nothing to import: ${store.place} has all these ${kind.names[1]}.`;
-  return { ...done, changedMeanwhile, message: pending.length === 0 ? nothing : imported };
+  return { ...done, message: pending.length === 0 ? nothing : imported };
 }
 
 /** The stored items of the records, by id. */
@@ -122,14 +119,8 @@ async function storedItems<Entry>(
   return new Map((await itemsOf(documents, tables[table], keys)).map((item) => [idOf(item), item]));
 }
 
-interface Difference {
-  /** Sum of its numeric changes. */
-  readonly size: number;
-  readonly text: string;
-}
-
-/** `petId 7: quantity 3 → 10, status sold → available`. */
-function differenceOf(record: string, stored: unknown, entry: unknown): Difference {
+/** Such as `petId 7: quantity 3 → 10, status sold → available`; its size is the sum of the numeric changes. */
+function differenceOf(record: string, stored: unknown, entry: unknown) {
   if (stored === undefined) return { size: Infinity, text: `${record}: the stored record cannot be read` };
   const [before, after]: Record<string, unknown>[] = [Object(stored), Object(entry)];
   const fields = Object.keys({ ...before, ...after }).map((name) => ({ name, was: before?.[name], is: after?.[name] }));
@@ -141,7 +132,7 @@ function differenceOf(record: string, stored: unknown, entry: unknown): Differen
 
 function valueText(value: unknown): string {
   if (value === undefined) return 'none';
-  return truncated(typeof value === 'string' ? value : recordToJson(value), MAX_VALUE_LENGTH);
+  return truncated(typeof value === 'string' ? value : recordToJson(value), 60);
 }
 
 /** Reads and validates the whole file before any write. @throws AdminError with its errors */

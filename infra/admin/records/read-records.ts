@@ -17,8 +17,6 @@ export interface Source {
 
 /** Maximum bytes of a row, above any valid record, to bound the memory. */
 export const MAX_ROW_BYTES = 1_048_576;
-/** Maximum errors reported per row. */
-const MAX_NAMED_FAULTS = 5;
 /** Maximum characters of an error, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
@@ -142,9 +140,7 @@ function check<Entry>(value: unknown, kind: RecordKind<Entry>): Entry {
     throw new RowError(`must be an object with ${fieldsOf(kind)}`);
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const faults = result.issues
-    .slice(0, MAX_NAMED_FAULTS)
-    .map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
+  const faults = result.issues.slice(0, 5).map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
   const more = result.issues.length - faults.length;
   throw new RowError([...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }

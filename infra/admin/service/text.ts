@@ -33,10 +33,7 @@ export function targetOption({ url, stage }: TargetOptions): string {
   return url === undefined ? '' : `--url ${url}`;
 }
 
-/**
- * Adds the option that selects the service to the commands in a message. Messages are written for the default
- * address, which needs none.
- */
+/** Adds the option that selects the service to the commands in a message, which are for the default address. */
 export const withTarget = (text: string, option: string): string =>
   option === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${option} `);
 
