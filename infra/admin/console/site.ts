@@ -135,8 +135,8 @@ export function fieldOf(name: keyof Inputs, more: Partial<Record<string, Field['
 }
 
 /**
- * Runs the action of a form. If it fails, its page is shown with the submitted values. A reload of the response leads to
- * that page, which is at the path, or above it.
+ * Runs the action of a form. If it fails, its page is shown with the submitted values. A reload of the response leads
+ * to that page, which is at the path, or above it.
  *
  * @param retryEffect effect of submitting it again after a failure; by default it completes the interrupted work
  */
