@@ -98,7 +98,7 @@ export interface Inputs {
   readonly reason?: string | undefined;
 }
 
-export type Choices = readonly (readonly [value: string, text: string])[];
+type Choices = readonly (readonly [value: string, text: string])[];
 
 /** An input of actions on keys: an option of the command, and a field of the console. */
 interface Input<Value> {
