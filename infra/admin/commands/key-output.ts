@@ -14,7 +14,7 @@ import {
 } from '../keys/key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/tokens.ts';
-import { formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
+import { countsText, formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
 import { list, styled, table } from './output.ts';
 
 const colorOf = ({ state }: KeyView) => (state === 'active' ? 'green' : state === 'suspended' ? 'yellow' : 'red');
@@ -93,9 +93,10 @@ const shortState = (view: KeyView): string =>
 
 export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
   const { added, changed, closed, applied, left, unchanged } = keys;
-  const counts = { added, changed, blocked: closed, applied, 'left for the next sync': left, unchanged };
-  const summary = `Keys: ${Object.entries(counts)
-    .map(([what, ids]) => `${formatNumber(ids.length)} ${what}`)
-    .join(', ')}.`;
-  return [summary, ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption)))].join('\n');
+  const lists = { added, changed, blocked: closed, applied, 'left for the next sync': left, unchanged };
+  const counts = Object.entries(lists).map(([what, ids]) => [what, ids.length] as const);
+  return [
+    `Keys: ${countsText(Object.fromEntries(counts))}.`,
+    ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption))),
+  ].join('\n');
 }

@@ -15,9 +15,6 @@ import { historyText, keyListCsv, keyListText, keyText, newTokenText, syncText }
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
 import { ask, confirm } from './output.ts';
 
-const MAX_HISTORY_ROWS = 500;
-
-/** `keys …`. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('Manage API keys, their tokens and plans');
   addAction(keys.command('create'), createAction);
@@ -42,11 +39,23 @@ export function keysCommand(): Command {
   });
   onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (find, _, key) => {
     const target = await find();
-    return outcome(await target.history.of(await findRecord(target, key), MAX_HISTORY_ROWS), historyText);
+    return outcome(await target.history.of(await findRecord(target, key), 500), historyText);
   });
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
-  addFind(keys);
-  addSync(keys);
+  const find = keys
+    .command('find')
+    .description("Find a token's key; the token is prompted for or read from standard input");
+  onService(find, async (service) => {
+    const target = await service();
+    return outcome(await findToken(target, await readToken()), foundTokenText);
+  });
+  const sync = keys
+    .command('sync')
+    .description('Immediately adopt changes made in the AWS console or with the AWS CLI');
+  onService<SyncOptions>(sync, async (service, options) => {
+    const target = await service();
+    return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));
+  }).option('--force', 'block keys that are missing in API Gateway, even if there are many', false);
   return keys;
 }
 
@@ -55,10 +64,7 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
 
 function addAction(command: Command, action: KeyAction): void {
   if (action.alias !== undefined) command.alias(action.alias);
-  for (const name of action.inputs) {
-    const option = optionOf(name, action.defaults?.[name]);
-    command.addOption(action.allOptional ? option.makeOptionMandatory(false) : option);
-  }
+  for (const name of action.inputs) command.addOption(optionOf(name, action));
   if (action.confirmation) command.option('--yes', 'skip the confirmation', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
     const target = await find();
@@ -87,19 +93,20 @@ async function confirmedId(
   key: string,
 ): Promise<string> {
   const view = await showKey(target, key);
-  const effect = confirmation?.(view, values);
+  const effect = confirmation?.(view, values, target.stage);
   if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${target.place}? ${effect}`);
   return view.id;
 }
 
-function optionOf(name: keyof Inputs, defaultText: string | undefined): Option {
+function optionOf(name: keyof Inputs, { allOptional, defaults }: KeyAction): Option {
   const { flag, hint, presence, choices, parse } = inputs[name];
   const option = new Option(flag, hint);
   if (!flag.includes('<')) return option;
   if (choices) option.choices(choices.map(([value]) => value));
   else option.argParser<unknown>(parse);
-  if (defaultText !== undefined) return option.default(parse(defaultText), defaultText);
-  return option.makeOptionMandatory(presence === 'required');
+  const text = defaults?.[name];
+  if (text !== undefined) return option.default(parse(text), text);
+  return option.makeOptionMandatory(presence === 'required' && !allOptional);
 }
 
 /** Prints a new token once, then what happens to the old one. */
@@ -120,33 +127,15 @@ function failureOf(error: unknown, { retryEffect }: KeyAction, consequence = '')
   return reason === undefined ? error : new AdminError(...`${consequence}${reason}`.split('\n'));
 }
 
-function addFind(keys: Command): void {
-  const find = "Find a token's key; the token is prompted for or read from standard input";
-  onService(keys.command('find').description(find), async (service) => {
-    const target = await service();
-    return outcome(await findToken(target, await readToken()), foundTokenText);
-  });
-}
-
-/** Maximum input, in characters: longer than any token. */
-const MAX_INPUT = 10_000;
-
 /** Prompts for a token or reads it from standard input: other users of the machine can read arguments. */
 async function readToken(): Promise<string> {
   let token = process.stdin.isTTY ? ((await ask('Token (hidden): ', true)) ?? '') : '';
   if (!process.stdin.isTTY)
     for await (const chunk of process.stdin.setEncoding('utf8')) {
       token += String(chunk);
-      if (token.length > MAX_INPUT) break;
+      // Longer than any token.
+      if (token.length > 10_000) break;
     }
   if (token.trim() !== '') return token;
   throw new AdminError('Enter the token, or pass it on standard input: npm run admin -- keys find < FILE');
-}
-
-function addSync(keys: Command): void {
-  const description = 'Immediately adopt changes made in the AWS console or with the AWS CLI';
-  onService<SyncOptions>(keys.command('sync').description(description), async (find, options) => {
-    const target = await find();
-    return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));
-  }).option('--force', 'block keys that are missing in API Gateway, even if there are many', false);
 }

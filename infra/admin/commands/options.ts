@@ -22,11 +22,7 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
   return { value, text: textOf(shown) };
 }
 
-/**
- * Runs a command on the service that its options select, and prints the outcome.
- *
- * @param work receives a function that finds the service, the options and the arguments
- */
+/** Runs a command, and prints its outcome. @param work receives a function that finds the selected service */
 // Commander has parsed these options.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
@@ -45,10 +41,8 @@ export function onService<Options = object>(
   });
 }
 
-/** Help text of the key argument. */
 export const KEY_ARGUMENT = 'id of the key, or its name if unique';
 
-/** Resolves when the line has been written. */
 const print = (line: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));

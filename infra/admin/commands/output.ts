@@ -61,12 +61,7 @@ export async function confirm(question: string): Promise<void> {
   if (!/^y(es)?$/i.test(reply?.trim() ?? '')) throw new AdminError('Nothing was changed.');
 }
 
-/**
- * Asks on the terminal.
- *
- * @param isSecret whether to hide the input
- * @returns the line, or undefined after Ctrl-C or Ctrl-D
- */
+/** Asks on the terminal; a secret is not shown. @returns the line, or undefined after Ctrl-C or Ctrl-D */
 export function ask(question: string, isSecret = false): Promise<string | undefined> {
   return new Promise((resolve) => {
     // Standard output is reserved for the result.
@@ -83,9 +78,7 @@ export function ask(question: string, isSecret = false): Promise<string | undefi
 }
 
 /** Colors text if standard output is a terminal with colors. */
-export function styled(style: Style, text: string): string {
-  return styleText(style, text, { stream: process.stdout });
-}
+export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
 
 /** Formats rows with a header: aligned columns on a terminal, tab-separated values in a pipe. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

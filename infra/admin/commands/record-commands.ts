@@ -1,15 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { tableNames } from '../../stages.ts';
 import { exportRecords } from '../records/export-records.ts';
-import { countsText, previewImport } from '../records/import-records.ts';
+import { differencesText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
+import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
 import { setQuantity } from '../records/set-quantity.ts';
+import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { onService, type Outcome } from './options.ts';
+import { countsText } from '../service/text.ts';
+import { onService, type Outcome, outcome } from './options.ts';
 import { confirm, withProgress } from './output.ts';
 
-/** `inventory …`. */
 export function inventoryCommand(): Command {
   const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels, and set one');
   const set = inventory
@@ -24,10 +27,7 @@ export function inventoryCommand(): Command {
   return inventory;
 }
 
-/** `pets …`. */
 export const petsCommand = (): Command => recordsCommand(pets, 'pets', 'pet records');
-
-/** `orders …`. */
 export const ordersCommand = (): Command => recordsCommand(orders, 'orders', 'orders');
 
 /** `… import FILE` and `… export FILE` for one kind of record. */
@@ -64,7 +64,7 @@ export async function importFile<Entry>(
   const source = { name: file, open: () => createReadStream(fromUserDirectory(file)) };
   const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
   const { counts, largest, largestTitle, write } = preview;
-  const lines = [countsText(counts), ...(largest.length > 0 ? [`${largestTitle}:`, ...largest] : [])];
+  const lines = [differencesText(counts), ...(largest.length > 0 ? [`${largestTitle}:`, ...largest] : [])];
   const planned = { file, ...counts, largest };
   if (dryRun) return { value: planned, text: lines.join('\n') };
   const { stage, place } = await find();
@@ -74,12 +74,54 @@ export async function importFile<Entry>(
     await confirm(`Import these into ${place}? The replaced values are lost.`);
   }
   const { message, ...done } = await withProgress('Writing', write);
-  if (done.changedMeanwhile.length > 0) process.exitCode = 1;
-  const left = done.changedMeanwhile.map(
-    (id) => `${id} was changed during the command and is not written: run the command again.`,
-  );
-  const text = [...(isAsked ? [] : lines), message, ...left].join('\n');
+  const text = [...(isAsked ? [] : lines), message, ...linesOfUnwritten(done.changedMeanwhile)].join('\n');
   return { value: { ...planned, ...done, imported: done.added + done.changed }, text };
+}
+
+export function restoreCommand(): Command {
+  const command = new Command('restore')
+    .description('Copy missing items from a table that DynamoDB or AWS Backup has restored')
+    .addArgument(new Argument('<table>', 'live table').choices(tableNames))
+    .requiredOption('--from <name>', 'restored table, in the same account and region')
+    .option('--exact', 'stock, pets, orders: also overwrite items that differ and delete items added since', false)
+    .option('--open', 'keys: restore them active; later revocations and suspensions are lost', false)
+    .option('--dry-run', 'count the changes without writing them', false)
+    .option('--yes', 'skip the confirmation', false);
+  return onService<RestoreOptions & { readonly yes: boolean }>(command, async (find, { yes, ...options }, argument) => {
+    const table = tableNames.find((name) => name === argument) ?? 'stock';
+    const { exact, open, dryRun, from } = options;
+    if (exact && !['stock', 'pets', 'orders'].includes(table))
+      throw new AdminError(`--exact is not supported for ${table}.`);
+    const target = await find();
+    const run = (isDry: boolean) =>
+      withProgress(isDry ? 'Comparing' : 'Writing', (show) =>
+        restoreTable(target, table, { ...options, dryRun: isDry }, show),
+      );
+    if (!dryRun && !yes) {
+      const effect = exact ? 'Changes since the copy are lost.' : 'Existing items stay unchanged.';
+      const keys = table === 'keys' && !open ? ' Keys are restored suspended.' : '';
+      const { added, changed, deleted } = await run(true);
+      const counts = countsText({ added, changed, deleted });
+      await confirm(`Restore ${table} of ${target.place} from ${from}: ${counts}? ${effect}${keys}`);
+    }
+    const done = await run(dryRun);
+    return outcome(done, ({ changedMeanwhile, lost, ...counts }) =>
+      [
+        `${dryRun ? 'To do' : 'Done'}: ${countsText(counts)}.`,
+        ...linesOfUnwritten(changedMeanwhile),
+        ...lost.map(
+          (key) =>
+            `${key} was created in the AWS console, and is not restored. If API Gateway still has it, the next sync adds it as it is there: active, unless it is disabled there. Otherwise create another key.`,
+        ),
+      ].join('\n'),
+    );
+  });
+}
+
+/** A line for each record that another command has changed meanwhile. With any, the command fails. */
+function linesOfUnwritten(ids: readonly string[]): string[] {
+  if (ids.length > 0) process.exitCode = 1;
+  return ids.map((id) => `${id} was changed during the command and is not written: run the command again.`);
 }
 
 /** Resolves a path from the user's directory: npm starts commands in the root of the repository. */

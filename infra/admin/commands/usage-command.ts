@@ -2,15 +2,7 @@ import { Command } from 'commander';
 import { wholeNumberUpTo } from '../keys/inputs.ts';
 import { counted, formatNumber } from '../service/text.ts';
 import { AdminError } from '../service/failures.ts';
-import {
-  busyKeys,
-  isMostlyRefused,
-  lastSampleDay,
-  MAX_DAYS,
-  type Usage,
-  usageFigures,
-  usageOfKey,
-} from '../keys/usage.ts';
+import { busyKeys, isMostlyRefused, MAX_DAYS, type Usage, usageFigures, usageOfKey } from '../keys/usage.ts';
 import { KEY_ARGUMENT, onService, outcome } from './options.ts';
 import { table } from './output.ts';
 
@@ -18,7 +10,6 @@ const BAR_WIDTH = 40;
 const MAX_LISTED = 20;
 const DEFAULT_DAYS = 30;
 
-/** `usage [KEY]`. */
 export function usageCommand(): Command {
   const usage = new Command('usage')
     .description('Show the requests of a key per day, or the busiest keys of today')
@@ -37,10 +28,9 @@ export function usageCommand(): Command {
 
 /** Bars are the last column, so that scripts find the numbers in fixed columns. */
 function usageText({ days, perDay }: Usage): string {
-  const { today, total, refused, peak } = usageFigures(days);
+  const { today, total, refused, peak, highest, lastSampleDay } = usageFigures(days);
   const limit = `The limit is ${formatNumber(perDay)} per day.`;
   if (total + refused === 0) return `No requests in ${counted(days.length, 'day')}. ${limit}`;
-  const highest = Math.max(...days.map((day) => day.used + day.refused));
   const bar = (requests: number, sign: string): string => sign.repeat(Math.ceil((BAR_WIDTH * requests) / highest));
   const rows = days.map((day) => [
     day.day,
@@ -51,8 +41,7 @@ function usageText({ days, perDay }: Usage): string {
   const sum = `in ${counted(days.length, 'day')} ${formatNumber(total)} admitted, at least ${formatNumber(refused)} refused`;
   const most = `most ${formatNumber(peak.used)} on ${peak.day}`;
   const legend = days.some(isMostlyRefused) ? '\n░ refused; ! more than a tenth of the day was refused.' : '';
-  const samples = lastSampleDay(days);
-  const marked = samples === undefined ? '' : `\nSample data until ${samples}.`;
+  const marked = lastSampleDay === undefined ? '' : `\nSample data until ${lastSampleDay}.`;
   return `${table(['day (UTC)', 'admitted', 'refused', ''], rows)}\n\nToday ${formatNumber(today.used)}, ${sum}, ${most}. ${limit}${legend}${marked}`;
 }
 

@@ -26,17 +26,14 @@ const files = {
   '../../reference/site/favicon.svg': 'image/svg+xml',
 } as const;
 
-export interface ServedConsole {
-  readonly origin: string;
-  /** Path prefix of every page. */
-  readonly base: string;
-  /** One-time link: the first browser that opens it gets the session. */
-  readonly link: string;
-  readonly close: () => void;
-}
+export type ServedConsole = Awaited<ReturnType<typeof serveConsole>>;
 
-/** @param port 0 for a free port @throws AdminError if the port is unavailable */
-export async function serveConsole(target: Target, port: number): Promise<ServedConsole> {
+/**
+ * @param port 0 for a free port
+ * @returns also the one-time link: the first browser that opens it gets the session
+ * @throws AdminError if the port is unavailable
+ */
+export async function serveConsole(target: Target, port: number) {
   const server = createServer().listen(port, LOOPBACK);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new AdminError(`The port ${port} cannot be used (${error.code}). Choose another with --port.`);
@@ -51,12 +48,7 @@ export async function serveConsole(target: Target, port: number): Promise<Served
   return { origin, base, link: `${origin}${base}/?token=${token}`, close: () => void server.close() };
 }
 
-/**
- * The admin console for one service.
- *
- * @param origin such as `http://127.0.0.1:4000`; requests with another Host are refused
- * @param link one-time link of the session
- */
+/** The admin console. @param origin such as `http://127.0.0.1:4000`; requests with another Host are refused */
 export function createConsole(target: Target, origin: string, link: LoginLink): Hono {
   const { base } = link;
   const site = new Site(target, base);

@@ -35,62 +35,48 @@ export function checkHost(origin: string): MiddlewareHandler {
   };
 }
 
-/** Credentials of the session. */
-export interface LoginLink {
-  /** Path prefix of every page: a slash and a secret. */
-  readonly base: string;
-  /** One-time token, exchanged for the cookie. */
-  readonly token: string;
-}
-
 const newSecret = (): string => randomBytes(16).toString('base64url');
-export const newLoginLink = (): LoginLink => ({ base: `/${newSecret()}`, token: newSecret() });
+
+/** Credentials of a session: the path prefix of every page, and a one-time token, exchanged for the cookie. */
+export const newLoginLink = () => ({ base: `/${newSecret()}`, token: newSecret() });
+export type LoginLink = Readonly<ReturnType<typeof newLoginLink>>;
 
 /**
  * Admits requests with the session cookie under the secret path. Browsers send a cookie to all ports of this machine,
  * also to programs of other users, so it is bound to a path that they do not know. (A name such as x.localhost would
  * work in some browsers only, and resolves to ::1 too, where another program may listen.)
  */
-export function session(
-  origin: string,
-  { base, token }: LoginLink,
-): { readonly login: Handler; readonly guard: MiddlewareHandler } {
+export function session(origin: string, { base, token }: LoginLink) {
   const cookie = `console-${new URL(origin).port}`;
   const secret = newSecret();
   let isTokenOpen = true;
   const isIn = (c: Context): boolean => c.req.path.startsWith(`${base}/`) && isSame(getCookie(c, cookie), secret);
-  return {
-    guard: async (c, next) => (isIn(c) ? next() : refuse(c, 401, NO_SESSION)),
-    /** Exchanges the token for the cookie, whatever the referring page. */
-    login: (c) => {
-      if (!isIn(c)) {
-        if (!isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
-        isTokenOpen = false;
-      }
-      setCookie(c, cookie, secret, { httpOnly: true, sameSite: 'Strict', path: base });
-      // Not a redirect: coming from another site or a file, browsers would follow it without the cookie.
-      c.header('Refresh', `0; url=${base}/overview`);
-      return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/overview">Open the overview</a></p>`));
-    },
+  const guard: MiddlewareHandler = async (c, next) => (isIn(c) ? next() : refuse(c, 401, NO_SESSION));
+  /** Exchanges the token for the cookie, whatever the referring page. */
+  const login: Handler = (c) => {
+    if (!isIn(c)) {
+      if (!isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
+      isTokenOpen = false;
+    }
+    setCookie(c, cookie, secret, { httpOnly: true, sameSite: 'Strict', path: base });
+    // Not a redirect: coming from another site or a file, browsers would follow it without the cookie.
+    c.header('Refresh', `0; url=${base}/overview`);
+    return c.html(layout({ title: 'Console' }, markup`<p><a href="${base}/overview">Open the overview</a></p>`));
   };
+  return { guard, login };
 }
 
 const NO_SESSION = 'Open the link that the console has printed. It can be used once: restart the console for another.';
 
-/** Maximum size of a file, in bytes: its rows are checked within two seconds. */
-const MAX_FORM_BYTES = 2 ** 20;
-
 const TOO_LARGE =
   'The file is larger than 1 MiB. Nothing was written. Import it with the command: npm run admin -- inventory import FILE';
 
-/** Refuses a form that is too large. @param option selects the service, for the command in the message */
+/** Refuses a form above 1 MiB, whose rows are checked within 2 s. @param option selects the service, for the message */
 export const formLimit = (option: string): MiddlewareHandler =>
-  bodyLimit({ maxSize: MAX_FORM_BYTES, onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)) });
+  bodyLimit({ maxSize: 2 ** 20, onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)) });
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 const isSame = (given = '', secret: string): boolean => timingSafeEqual(digest(given), digest(secret));
 
-export function refuse(c: Context, status: 401 | 403 | 413, failure: string): Response | Promise<Response> {
-  return c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>`), status);
-}
+export const refuse = (c: Context, status: 401 | 403 | 413, failure: string): Response | Promise<Response> =>
+  c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>`), status);

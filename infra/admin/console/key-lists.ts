@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import { planIds, plans } from '../../../shared/keys/plans.ts';
+import { type ExactLimits, planIds, plans } from '../../../shared/keys/plans.ts';
 import { isIssued, mayHaveToken, parseToken } from '../../../shared/keys/token.ts';
 import { isSuspendedOrDisabled } from '../keys/key-actions.ts';
 import { AdminError } from '../service/failures.ts';
@@ -22,6 +22,12 @@ const MAX_SHOWN = 25;
 /** Id, title, cell and value to sort by: text ascending, numbers descending. */
 type Column = readonly [string, string, (view: KeyView) => Html | string, (view: KeyView) => string | number];
 
+const nameCell = ({ id, name }: KeyView): Html => markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`;
+const todayCell = ({ usedToday, perDay, refusedToday }: KeyView): Html =>
+  markup`${meter('Today', usedToday, perDay)}${refusedToday > 0 && markup`<small>${formatNumber(refusedToday)} refused</small>`}`;
+const minuteCell = ({ usedThisMinute, perMinute }: KeyView): Html => meter('This minute', usedThisMinute, perMinute);
+const usedCell = ({ lastUsed }: KeyView): string => timeOrNever(lastUsed).replace(' UTC', '');
+
 /** Columns of a list of keys. A phone has room for the first three. */
 const columns: readonly Column[] = [
   ['name', 'Name', nameCell, ({ name }) => name],
@@ -32,22 +38,6 @@ const columns: readonly Column[] = [
   ['used', 'Last used (UTC)', usedCell, ({ lastUsed }) => Date.parse(lastUsed ?? '1970')],
   ['created', 'Created', ({ created }) => created.slice(0, 10), ({ created }) => Date.parse(created)],
 ];
-
-function nameCell({ id, name }: KeyView): Html {
-  return markup`<a href="keys/${id}">${name}</a> <small>${id}</small>`;
-}
-
-function todayCell({ usedToday, perDay, refusedToday }: KeyView): Html {
-  return markup`${meter('Today', usedToday, perDay)}${refusedToday > 0 && markup`<small>${formatNumber(refusedToday)} refused</small>`}`;
-}
-
-function minuteCell({ usedThisMinute, perMinute }: KeyView): Html {
-  return meter('This minute', usedThisMinute, perMinute);
-}
-
-function usedCell({ lastUsed }: KeyView): string {
-  return timeOrNever(lastUsed).replace(' UTC', '');
-}
 
 /** The state, who suspended the key, and until when: the time alone if that is today. */
 export function stateBadge({ state, suspendedBy, suspendedUntil }: KeyView): Html {
@@ -106,13 +96,9 @@ async function search(c: Context, site: Site, { q = '', plan = '', state = '' }:
 
 function keyFilters({ base }: Site, query: Query): Html {
   const all = ['', 'all'] as const;
+  const placeholder = markup`placeholder="Name, id, token or its last four characters"`;
   const fields: Field[] = [
-    {
-      name: 'q',
-      label: 'Search',
-      type: 'search',
-      attributes: markup`placeholder="Name, id, token or its last four characters"`,
-    },
+    { name: 'q', label: 'Search', type: 'search', attributes: placeholder },
     { name: 'plan', label: 'Plan', choices: [all, ...planIds.map((id) => [id, plans[id].title] as const)] },
     { name: 'state', label: 'State', choices: [all, ...stateFilters.map((state) => [state, state] as const)] },
   ];
@@ -173,9 +159,8 @@ function attention(title: string, keys: readonly KeyView[]): Html | undefined {
   return list && markup`<h2>${title}: ${counted(keys.length, 'key')}${more}</h2>${list}`;
 }
 
-const total = (views: readonly KeyView[], of: (view: KeyView) => number): number =>
-  views.reduce((sum, view) => sum + of(view), 0);
-const sum = (...of: Parameters<typeof total>): string => formatNumber(total(...of));
+const sum = (views: readonly KeyView[], of: (view: KeyView) => number): string =>
+  formatNumber(views.reduce((total, view) => total + of(view), 0));
 
 function figures(views: readonly KeyView[]): Html {
   const values = {
@@ -191,13 +176,11 @@ function figures(views: readonly KeyView[]): Html {
 function planTable(views: readonly KeyView[]): Html {
   const rows = planIds.map((id) => {
     const { title, limits } = plans[id];
-    const [minute, day] =
-      limits === 'agreed'
-        ? (['as agreed', 'as agreed'] as const)
-        : ([formatNumber(limits.perMinute), formatNumber(limits.perDay)] as const);
+    const limit = (window: keyof ExactLimits) => (limits === 'agreed' ? 'as agreed' : formatNumber(limits[window]));
     const onPlan = views.filter(({ plan }) => plan === id);
     const link = markup`<a href="keys?plan=${id}">${title}</a>`;
-    return [link, minute, day, formatNumber(onPlan.length), sum(onPlan, ({ usedToday }) => usedToday)];
+    const used = sum(onPlan, ({ usedToday }) => usedToday);
+    return [link, limit('perMinute'), limit('perDay'), formatNumber(onPlan.length), used];
   });
   return table('Plans', ['Plan', 'Requests per minute', 'Requests per day', 'Keys', 'Used today'], rows);
 }

@@ -2,20 +2,18 @@ import type { Context, Hono } from 'hono';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { awsReason } from '../service/failures.ts';
-import { type Inputs, inputs, limitsOn } from '../keys/inputs.ts';
+import { inputs } from '../keys/inputs.ts';
 import { type ActionResult, createAction, type KeyAction, keyActions } from '../keys/key-actions.ts';
 import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../keys/key-sentences.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
 import type { Target } from '../service/target.ts';
-import { counted, formatTime, limitsText, timeOrNever } from '../service/text.ts';
+import { counted, formatTime, timeOrNever } from '../service/text.ts';
 import { dailyUsage } from '../keys/usage.ts';
 import { stateBadge } from './key-lists.ts';
 import { facts, field, type Field, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
 import { sentence, type Sent, table } from './markup.ts';
 import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
-
-const MAX_CHANGES = 20;
 
 /** Actions that stop customer requests: the page always asks for confirmation. */
 const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
@@ -44,15 +42,15 @@ ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
     const work = async (c: Context, texts: Sent['values']): Promise<Response> => {
       const view = keyView(await find(c));
       const values = parseInputs(action, texts);
-      const effect = texts['confirmed'] === undefined ? effectOf(named, view, values, target.stage) : undefined;
+      const warning = action.confirmation?.(view, values, target.stage);
+      const effect = warning ?? (dangers.has(name) ? sentence(action.effect) : undefined);
       const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
-      if (effect !== undefined) return site.show(c, page, question(site, view, named, texts, effect));
+      if (effect !== undefined && texts['confirmed'] === undefined)
+        return site.show(c, page, question(site, view, named, texts, effect));
       const done = await action.run(target, values, view.id);
       return showDone(c, site, done, name === 'revoke' ? '/keys' : `/keys/${view.id}`);
     };
     onForm(app, `/keys/:id/${name}`, work, (c, sent) => show(c, sent, name));
-    // A reload of the response to a form.
-    app.get(`/keys/:id/${name}`, (c) => c.redirect(`${site.base}/keys/${c.req.param('id')}`));
   }
 }
 
@@ -81,15 +79,16 @@ function tokenSection({ tokens }: KeyView): Html {
 
 /** Without permission to read the history, an admin still sees the rest of the page. */
 async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
-  const shown = await history.of(record, MAX_CHANGES).catch((error: unknown) => {
+  const shown = await history.of(record, 20).catch((error: unknown) => {
     const reason = awsReason(error);
     if (reason === undefined) throw error;
     return `The history cannot be read. ${reason}.`;
   });
-  if (shown.length === 0)
-    return markup`<section class="card"><h2>Latest changes</h2><p class="quiet">None so far.</p></section>`;
+  const none = markup`<p class="quiet">None so far.</p>`;
+  const rows = typeof shown === 'string' ? [] : shown.map(historyCells);
+  const list = rows.length > 0 ? table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], rows) : none;
   return markup`<section class="card"><h2>Latest changes</h2>
-${typeof shown === 'string' ? shown : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], shown.map(historyCells))}</section>`;
+${typeof shown === 'string' ? shown : list}</section>`;
 }
 
 /** Forms of the actions, each closed until it is opened. @param sentTo the action of `sent`, which is open */
@@ -129,16 +128,6 @@ function fieldsOf(action: string, { inputs: names }: KeyAction, { tokens }: KeyV
 }
 
 type NamedAction = readonly [name: string, action: KeyAction];
-
-/** Effect of an action that needs confirmation; undefined if it needs none. */
-function effectOf([name, action]: NamedAction, view: KeyView, values: Inputs, stage: Target['stage']) {
-  if (name === 'move') {
-    const limits = limitsOn(values.plan, values, stage);
-    if (limits.perMinute >= view.perMinute && limits.perDay >= view.perDay) return undefined;
-    return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
-  }
-  return action.confirmation?.(view, values) ?? (dangers.has(name) ? sentence(action.effect) : undefined);
-}
 
 /** Confirmation page: the action with its submitted values, its effect and its key. */
 function question(site: Site, view: KeyView, [name, action]: NamedAction, values: Sent['values'], effect: string) {

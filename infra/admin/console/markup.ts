@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatNumber, visibleLines } from '../service/text.ts';
+import { capitalized, formatNumber, visibleLines } from '../service/text.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -15,9 +15,7 @@ export interface Page {
   readonly base?: string;
   /** Address of this page, for links within it. */
   readonly address?: string;
-  /** Navigation entry of the page. */
   readonly part?: keyof typeof parts;
-  /** Result of the last action. */
   readonly note?: string | undefined;
   readonly failure?: string | undefined;
 }
@@ -74,14 +72,12 @@ export interface Field {
   readonly type?: 'text' | 'search' | 'file';
   readonly choices?: readonly (readonly [value: string, text: string])[] | undefined;
   readonly isNumber?: boolean;
-  /** Further attributes. */
   readonly attributes?: Html;
 }
 
-/** Submitted values of a form, and their errors. */
+/** Submitted values of a form, and their errors, by field name. */
 export interface Sent {
   readonly values: Readonly<Record<string, string>>;
-  /** By field name. */
   readonly fieldErrors: Readonly<Record<string, string>>;
   /** Error of the form as a whole. */
   readonly formError?: string | undefined;
@@ -109,7 +105,6 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${error === undefined ? 'hint' : 'error'}" id="${id}-hint">${error ?? hint}</p></div>`;
 }
 
-/** Hidden fields of a form. */
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
@@ -142,7 +137,7 @@ export function table(
 }
 
 /** A description from the command's help as a sentence. */
-export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+export const sentence = (text: string): string => `${capitalized(text)}.`;
 
 export const facts = (values: Readonly<Record<string, Html | string>>): Html =>
   markup`<dl class="facts">${Object.entries(values).map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path/posix';
 import { InvalidArgumentError } from 'commander';
 import type { Context, Hono } from 'hono';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { failureText } from '../service/failures.ts';
+import { AdminError, failureText } from '../service/failures.ts';
 import { allRecords, findRecord } from '../keys/find-key.ts';
 import { type Inputs, inputs } from '../keys/inputs.ts';
 import type { KeyAction } from '../keys/key-actions.ts';
@@ -18,7 +19,6 @@ const MAX_KEPT = 20_000;
 /** Shared context of the console's pages. */
 export class Site {
   readonly target: Target;
-  /** Path prefix of every page. */
   readonly base: string;
   /** Record ids by the ids of keys. */
   readonly #recordIds = new Map<string, string>();
@@ -72,7 +72,6 @@ export class Site {
     return c.redirect(`${this.base}${path}${path.includes('?') ? '&' : '?'}done=${this.keep(message)}`, 303);
   }
 
-  /** @param attributes of the form, such as its encoding */
   form(path: string, button: Html, fields: readonly Html[], attributes?: Html): Html {
     return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>${fields}${button}</form>`;
   }
@@ -85,9 +84,7 @@ function remember(map: Map<string, string>, key: string, value: string): void {
   if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest);
 }
 
-/** Errors of a form's fields. */
-class FormError extends Error {
-  override readonly name = 'FormError';
+class FormError extends AdminError {
   readonly fieldErrors: Sent['values'];
 
   constructor(fieldErrors: Sent['values']) {
@@ -138,7 +135,8 @@ export function fieldOf(name: keyof Inputs, more: Partial<Record<string, Field['
 }
 
 /**
- * Runs the action of a form. If it fails, its page is shown with the submitted values.
+ * Runs the action of a form. If it fails, its page is shown with the submitted values. A reload of the response leads
+ * to that page, which is at the path, or above it.
  *
  * @param retryEffect effect of submitting it again after a failure; by default it completes the interrupted work
  */
@@ -149,6 +147,7 @@ export function onForm(
   showAgain: (c: Context, sent: Sent) => PageResponse,
   retryEffect?: string,
 ): void {
+  app.get(path, (c) => c.redirect(dirname(c.req.path)));
   app.post(path, async (c) => {
     const body = Object.entries(await c.req.parseBody().catch(() => ({})));
     const values = Object.fromEntries(body.filter((field): field is [string, string] => typeof field[1] === 'string'));
@@ -156,8 +155,7 @@ export function onForm(
       return await work(c, values);
     } catch (error) {
       const fieldErrors = error instanceof FormError ? error.fieldErrors : {};
-      const formError =
-        error instanceof FormError ? error.message : failureText(error, 'submit the form again', retryEffect);
+      const formError = failureText(error, 'submit the form again', retryEffect);
       if (formError === undefined) throw error;
       return showAgain(c, { values, fieldErrors, formError });
     }

@@ -7,11 +7,11 @@ import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
-import { countsText, type ImportPreview, previewImport } from '../records/import-records.ts';
+import { differencesText, type ImportPreview, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
-import { formatNumber } from '../service/text.ts';
+import { capitalized, formatNumber } from '../service/text.ts';
 import { field, filters, hidden, type Html, markup, nothingSent, type Sent, table } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 
@@ -20,13 +20,10 @@ const PAGE_SIZE = 50;
 /** The pattern keeps everything but an id out of the address. */
 const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\s*\d{1,19}\s*"`;
 
+const statusChoices = [['', 'all'] as const, ...petStatuses.map((status) => [status, status] as const)];
 const filterFields = [
   { name: 'petId', label: 'Search', type: 'search', attributes: petIdAttributes },
-  {
-    name: 'status',
-    label: 'Status',
-    choices: [['', 'all'], ...petStatuses.map((status) => [status, status] as const)],
-  },
+  { name: 'status', label: 'Status', choices: statusChoices },
 ] as const;
 
 const fileField = {
@@ -38,12 +35,11 @@ const fileField = {
 } as const;
 
 const columns = v.keyof(inventoryItemSchema).options;
-const title = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/Id$/, '')}`;
 const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
 
 /** `/stock`: the stock of all pets, the quantity of one, import and export. */
 export function addStockPage(app: Hono, site: Site): void {
-  const { target, base } = site;
+  const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent): Promise<Response> => {
     const content = markup`<h1>Stock</h1>${await stockSection(site, { ...sent.values, ...c.req.query() }, sent)}${fileCards(site)}`;
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
@@ -55,8 +51,6 @@ export function addStockPage(app: Hono, site: Site): void {
   };
   onForm(app, '/stock/set', set, show);
   onForm(app, '/stock/import', importing(site), (c, { formError }) => show(c, { ...nothingSent, formError }));
-  // A reload of the response to a form.
-  for (const form of ['/stock/set', '/stock/import']) app.get(form, (c) => c.redirect(`${base}/stock`));
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
       // Read completely first, so that a failure of the store is shown as a page.
@@ -83,7 +77,7 @@ async function stockSection(site: Site, query: Sent['values'], sent: Sent): Prom
   const next = last !== undefined && markup`<a href="stock?${address}">The pets after ${last} →</a>`;
   const none = markup`<p class="empty">No pets match these filters${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(filterFields, query)}<section>
-${rows.length > 0 ? table('Stock', columns.map(title).concat('Name'), rows) : none}
+${rows.length > 0 ? table('Stock', [...columns.map((name) => capitalized(name.replace(/Id$/, ''))), 'Name'], rows) : none}
 <p class="pages"><span></span>${next}</p></section>${entry && quantityCard(site, entry, sent)}`;
 }
 
@@ -119,7 +113,10 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
   let shown: { readonly id: string; readonly preview: ImportPreview } | undefined;
   return async (c, { confirmed }) => {
     if (confirmed === undefined) {
-      const preview = await previewOf(site.target, (await c.req.parseBody())['file']);
+      const { file } = await c.req.parseBody();
+      if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
+      const source = { name: file.name, open: () => piecesOf(file) };
+      const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
       return site.show(c, { title: 'Import?', part: 'stock' }, question(site, shown.id, preview));
     }
@@ -134,12 +131,6 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
   };
 }
 
-function previewOf(target: Target, file: unknown): Promise<ImportPreview> {
-  if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
-  const source = { name: file.name, open: () => piecesOf(file) };
-  return previewImport(source, stockEntries, () => Promise.resolve(target));
-}
-
 /** In small pieces: the rows of a piece are parsed together. */
 async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < file.size; at += bytes) yield file.slice(at, at + bytes).bytes();
@@ -150,7 +141,7 @@ function question(site: Site, id: string, { counts, largest }: ImportPreview): H
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
   const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
-  return markup`<h1>Import?</h1><section class="card narrow"><p>${countsText(counts)}</p>
+  return markup`<h1>Import?</h1><section class="card narrow"><p>${differencesText(counts)}</p>
 ${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}
 <p><a href="stock">Cancel</a></p></section>`;
 }

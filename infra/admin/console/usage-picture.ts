@@ -1,9 +1,8 @@
 import type { DayUsage } from '../../../shared/key-registry/key-usage.ts';
 import { counted, formatNumber } from '../service/text.ts';
-import { isMostlyRefused, lastSampleDay, usageFigures } from '../keys/usage.ts';
+import { isMostlyRefused, usageFigures } from '../keys/usage.ts';
 import { facts, type Html, markup, table } from './markup.ts';
 
-/** Days of a chart. */
 export const CHART_DAYS = 30;
 /** Height of the chart, in its own units: it is scaled to its place. */
 const HEIGHT = 100;
@@ -13,9 +12,8 @@ export const usagePicture = (days: readonly DayUsage[], limit = 0): Html =>
   markup`<section class="card"><h2>Requests per day</h2>${chart(days, limit)}</section>`;
 
 function chart(days: readonly DayUsage[], limit: number): Html {
-  const { today, total, refused, peak } = usageFigures(days);
+  const { today, total, refused, peak, highest, lastSampleDay } = usageFigures(days);
   if (total + refused === 0) return markup`<p class="quiet">No requests in ${counted(days.length, 'day')}.</p>`;
-  const highest = Math.max(...days.map((day) => day.used + day.refused));
   // Next to a much higher limit, the bars would be invisible.
   const hasLine = limit > 0 && limit <= 10 * highest;
   const top = hasLine ? Math.max(limit, highest) : highest;
@@ -26,7 +24,6 @@ function chart(days: readonly DayUsage[], limit: number): Html {
     Peak: markup`${formatNumber(peak.used)} <small>on ${peak.day}</small>`,
     'Refused, at least': formatNumber(refused),
   };
-  const samples = lastSampleDay(days);
   const limitText = limit > 0 && `${hasLine ? 'Line: limit' : 'Limit'} ${formatNumber(limit)} per day`;
   const rows = days
     .filter((day) => day.used + day.refused > 0)
@@ -36,7 +33,7 @@ function chart(days: readonly DayUsage[], limit: number): Html {
 <svg class="days" viewBox="0 0 ${Math.max(days.length, 7)} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Requests per day: the table below has the numbers">
 <line class="base" x1="0" x2="100%" y1="${HEIGHT}" y2="${HEIGHT}"/>${days.map((day, at) => bars(day, at, HEIGHT / top))}${hasLine && markup`<line x1="0" x2="100%" y1="${line}" y2="${line}"/>`}</svg>
 <p class="quiet"><span>${days[0]?.day}</span><span>${limitText}</span><span>${days.length > 6 ? 'today' : ''}</span></p>
-${samples !== undefined && markup`<p class="quiet">Sample data until ${samples}.</p>`}
+${lastSampleDay !== undefined && markup`<p class="quiet">Sample data until ${lastSampleDay}.</p>`}
 ${days.some(isMostlyRefused) && markup`<p class="quiet">Red background: more than a tenth of the day’s requests was refused.</p>`}
 <details><summary>As a table</summary>${table('Requests per day', ['Day (UTC)', 'Admitted', 'Refused'], rows)}</details>`;
 }

@@ -41,7 +41,10 @@ export async function changeKey(
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
     const live = await readLive(target, record);
-    if (!live && record.keyId !== undefined) throw notFound(record.keyId);
+    if (!live && record.keyId !== undefined)
+      throw new AdminError(
+        `The key ${record.keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
+      );
     const wasApplied = takesEdits(record);
     const edit = editOf(record, live);
     const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
@@ -59,17 +62,11 @@ export async function changeKey(
   });
 }
 
-const notFound = (keyId: string): AdminError =>
-  new AdminError(
-    `The key ${keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
-  );
-
 /**
  * Updates API Gateway to match the record. If another command changes the key in the meantime, the sync stays pending
  * and a later one completes it.
  *
  * @param wasApplied whether API Gateway was up to date before the write
- * @returns the updated key
  */
 export async function applyChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
   const { keyTable } = target;
@@ -91,14 +88,10 @@ async function syncRestored(target: Target): Promise<void> {
 
 const MAX_ATTEMPTS = 20;
 
-/** Margin for clock skew and requests in flight. */
-const MARGIN_MS = 500;
-
 /**
  * Changes the record of a key by one conditional write, which takes effect immediately. API Gateway is not called.
  *
  * @param change computes the fields from the key; may throw; no fields: no write @param reason for the history
- * @returns the updated key
  * @throws AdminError if it was revoked
  */
 export function changeRecord(
@@ -141,9 +134,9 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
   throw new AdminError('Other commands keep changing this key. Run the command again.');
 }
 
-/** Waits until no execution environment has a cached refusal of the key: the TTL is 1 s. */
+/** Waits until no execution environment has a cached refusal, with a margin for clock skew and requests in flight. */
 export const waitForRefusalCacheExpiry = ({ pause }: Pick<Target, 'pause'>): Promise<void> =>
-  pause(REFUSAL_CACHE_TTL_MS + MARGIN_MS);
+  pause(REFUSAL_CACHE_TTL_MS + 500);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);
 

@@ -1,12 +1,10 @@
 import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
+import { isoDay } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { visible } from '../service/text.ts';
 import { revokedError } from './change-key.ts';
-
-/** Maximum number of keys listed in a message. */
-const MAX_LISTED = 3;
 
 /** Finds a key by id or name. @throws AdminError also if it was revoked @see findRecord */
 export async function findKey(target: Target, text: string): Promise<KeyRecord> {
@@ -15,11 +13,7 @@ export async function findKey(target: Target, text: string): Promise<KeyRecord> 
   return record;
 }
 
-/**
- * Finds a key, also a revoked one, by its id, or by its name if unique.
- *
- * @throws AdminError if there is no such key, or several
- */
+/** Finds a key, also a revoked one, by its id, or by its name if unique. @throws AdminError if none or several */
 export async function findRecord(target: Target, text: string): Promise<KeyRecord> {
   if (text.trim() === '') throw new UnknownKeyError('There is no key without an id or name.');
   // The message would show it.
@@ -32,7 +26,10 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
     : named(text, await keyTable.all((error) => unreadable.push(error)));
   if (known) return known;
   unreadable.forEach(notices.unreadable);
-  throw unknownKey(text);
+  throw new UnknownKeyError(
+    `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
+      'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
+  );
 }
 
 /** All valid records, including revoked keys. */
@@ -40,12 +37,6 @@ export const allRecords = ({ keyTable, notices }: Target): Promise<KeyRecord[]> 
 
 /** No key has this id or name. */
 export class UnknownKeyError extends AdminError {}
-
-const unknownKey = (text: string): AdminError =>
-  new UnknownKeyError(
-    `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
-      'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
-  );
 
 function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {
   const known = records.find(({ keyId }) => keyId === text);
@@ -55,11 +46,7 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   const open = found.filter(({ revoked }) => !revoked);
   const [only = found[0], another] = open;
   if (!another) return only;
-  const ids = open
-    .slice(0, MAX_LISTED)
-    .map(
-      (record) => `${idOf(record)} (${record.plan}, created ${new Date(record.createdAt).toISOString().slice(0, 10)})`,
-    );
+  const ids = open.slice(0, 3).map((record) => `${idOf(record)} (${record.plan}, created ${isoDay(record.createdAt)})`);
   const more = open.length > ids.length ? ' …' : '';
   throw new AdminError(`${open.length} keys have the name ${text}. Use an id: ${ids.join(', ')}${more}`);
 }

@@ -26,6 +26,60 @@ export function wholeNumberUpTo(max: number): (text: string) => number {
   };
 }
 
+/** A visible character: no space, no combining mark, nothing that renders blank (such as U+2800). */
+const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const MAX_REASON_LENGTH = 200;
+
+/** Parser of text that is stored. @param rule completes the sentence `It must be …` */
+function storedText(rule: string, isValid: (text: string) => boolean): (text: string) => string {
+  return (typed) => {
+    if (mayHaveToken(typed)) throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
+    const text = typed.trim();
+    if (text !== '' && !/\p{Cc}/u.test(text) && isValid(text)) return text;
+    throw new InvalidArgumentError(`It must be ${rule}.`);
+  };
+}
+
+const parseName = storedText(
+  `1 to ${MAX_NAME_BYTES} bytes of visible text, without control characters`,
+  (name) => VISIBLE.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES,
+);
+const parseLabel = storedText(
+  `1 to ${MAX_LABEL_BYTES} bytes of text, without spaces`,
+  (label) => !/\s/.test(label) && Buffer.byteLength(label) <= MAX_LABEL_BYTES,
+);
+const parseReason = storedText(
+  `1 to ${MAX_REASON_LENGTH} characters, without control characters`,
+  (reason) => reason.length <= MAX_REASON_LENGTH,
+);
+
+function parsePlan(text: string): PlanId {
+  const plan = planIds.find((id) => id === text);
+  if (plan) return plan;
+  throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
+}
+
+const isDuration = (text: string): text is StringValue => /^\d{1,6}(?:s|m|h|d|w|y)$/.test(text);
+
+/** Parses a duration such as `24h`. @returns milliseconds */
+function parseDuration(text: string, least = 0): number {
+  const value = isDuration(text) ? ms(text) : Number.NaN;
+  if (value >= least && value <= ms('10y')) return value;
+  throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 7d.');
+}
+
+/** Parses a date (its start in UTC), a date and time, a duration or `never`. @returns future Unix milliseconds */
+function parseFutureTime(text: string): number {
+  if (text === 'never') return NO_EXPIRY;
+  const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
+  if (time > Date.now()) return time;
+  throw new InvalidArgumentError(
+    Number.isNaN(time)
+      ? 'It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, 90d, or never.'
+      : 'It must be in the future.',
+  );
+}
+
 /** Values of an action on keys, from the command's options or the console's fields. */
 export interface Inputs {
   readonly name: string;
@@ -44,40 +98,41 @@ export interface Inputs {
   readonly reason?: string | undefined;
 }
 
-export interface Input<Value> {
-  /** The command's option. */
+type Choices = readonly (readonly [value: string, text: string])[];
+
+/** An input of actions on keys: an option of the command, and a field of the console. */
+interface Input<Value> {
   readonly flag: string;
-  /** Label of the console's field. */
   readonly title: string;
   readonly hint: string;
   /** `agreed`: required for a plan with agreed limits; an error for every other plan. */
   readonly presence: 'required' | 'optional' | 'agreed';
-  readonly choices?: readonly (readonly [value: string, text: string])[];
   /** @throws InvalidArgumentError */
   readonly parse: (text: string) => Value;
+  readonly choices: Choices | undefined;
 }
 
-/** Defines one input of the table below. */
 const input =
   (presence: Input<unknown>['presence']) =>
-  <Value>(flag: string, title: string, hint: string, parse: (text: string) => Value): Input<Value> => ({
-    flag,
-    title,
-    hint,
-    presence,
-    parse,
-  });
+  <Value>(
+    flag: string,
+    title: string,
+    hint: string,
+    parse: (text: string) => Value,
+    choices?: Choices,
+  ): Input<Value> => ({ flag, title, hint, presence, parse, choices });
 const [required, optional, agreed] = [input('required'), input('optional'), input('agreed')];
 
 const planChoices = planIds.map((id) => {
   const { title, limits } = plans[id];
   return [id, `${title}: ${limits === 'agreed' ? 'as agreed' : limitsText(limits)}`] as const;
 });
+const yesOrNo = ['no', 'yes'].map((choice) => [choice, choice] as const);
 
-/** The inputs of all actions on keys: option flag, field title, hint of both, parser. */
+/** The inputs of all actions on keys: option flag, field title, hint of both, parser, choices. */
 export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } = {
   name: required('--name <name>', 'Name', 'name of the customer; need not be unique', parseName),
-  plan: { ...required('--plan <plan>', 'Plan', 'plan of the key', parsePlan), choices: planChoices },
+  plan: required('--plan <plan>', 'Plan', 'plan of the key', parsePlan, planChoices),
   perMinute: agreed(
     '--per-minute <n>',
     'Agreed requests per minute',
@@ -97,10 +152,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     'label and last four characters of the token, such as main/ly02',
     (text) => text.trim(),
   ),
-  readOnly: {
-    ...optional('--read-only', 'Read-only', 'allow only requests that read', (text) => text !== 'no'),
-    choices: ['no', 'yes'].map((choice) => [choice, choice]),
-  },
+  readOnly: optional('--read-only', 'Read-only', 'allow only requests that read', (text) => text !== 'no', yesOrNo),
   grace: required(
     '--grace <time>',
     'Grace period of the old token',
@@ -124,72 +176,10 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
   ),
 };
 
-function parsePlan(text: string): PlanId {
-  const plan = planIds.find((id) => id === text);
-  if (plan) return plan;
-  throw new InvalidArgumentError(`It must be one of ${planIds.join(', ')}.`);
-}
-
-/** A visible character: no space, no combining mark, nothing that renders blank (such as U+2800). */
-const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
-/** Text that is stored. */
-function withoutToken(text: string): string {
-  if (!mayHaveToken(text)) return text.trim();
-  throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
-}
-
-function parseName(text: string): string {
-  const name = withoutToken(text);
-  if (VISIBLE.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES && !/\p{Cc}/u.test(name)) return name;
-  throw new InvalidArgumentError(
-    `It must be 1 to ${MAX_NAME_BYTES} bytes of visible text, without control characters.`,
-  );
-}
-
-function parseLabel(text: string): string {
-  const label = withoutToken(text);
-  if (label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES && !/[\p{Cc}\s]/u.test(label)) return label;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_LABEL_BYTES} bytes of text, without spaces.`);
-}
-
-const MAX_REASON_LENGTH = 200;
-
-function parseReason(text: string): string {
-  const reason = withoutToken(text);
-  if (reason !== '' && reason.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(reason)) return reason;
-  throw new InvalidArgumentError(`It must be 1 to ${MAX_REASON_LENGTH} characters, without control characters.`);
-}
-
-/** Parses a duration such as `24h`. @returns milliseconds */
-function parseDuration(text: string, least = 0): number {
-  const value = isDuration(text) ? ms(text) : Number.NaN;
-  if (value >= least && value <= ms('10y')) return value;
-  throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 7d.');
-}
-
-/** Parses a date (its start in UTC), a date and time, a duration or `never`. @returns future Unix milliseconds */
-function parseFutureTime(text: string): number {
-  if (text === 'never') return NO_EXPIRY;
-  const time = isDuration(text) ? Date.now() + parseDuration(text) : isoTime(text);
-  if (Number.isNaN(time)) {
-    throw new InvalidArgumentError(
-      'It must be a date such as 2030-12-31, a time such as 2030-12-31T18:00Z, 90d, or never.',
-    );
-  }
-  if (time <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
-  return time;
-}
-
-function isDuration(text: string): text is StringValue {
-  return /^\d{1,6}(?:s|m|h|d|w|y)$/.test(text);
-}
-
 /**
  * Returns the limits of a key: those of its plan, or the agreed ones, which Enterprise alone requires and accepts.
  *
- * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits
- * @throws AdminError
+ * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits @throws AdminError
  */
 export function limitsOn(
   plan: PlanId,

@@ -20,24 +20,21 @@ import { endingText, isInState, reasonText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
 
-/** Result of an action. */
 export interface ActionResult {
   /** Sentence for the admin, safe to print. */
   readonly message: string;
-  /** The key after the action. */
   readonly view?: KeyView;
-  /** New token, shown once. */
   readonly token?: NewToken;
 }
 
-/** An action on a key, offered by the command and the console. */
-export interface KeyAction {
+/** An action on a key, offered by the command and the console. It reads only its own inputs. */
+export interface KeyAction<Name extends keyof Inputs = keyof Inputs> {
   readonly title: string;
   /** Another name of the command. */
   readonly alias?: string;
   /** Imperative sentence without a full stop, for the help and the console. */
   readonly effect: string;
-  readonly inputs: readonly (keyof Inputs)[];
+  readonly inputs: readonly Name[];
   /** None of its inputs is required. */
   readonly allOptional?: boolean;
   /** Default values, as entered. */
@@ -45,23 +42,14 @@ export interface KeyAction {
   /** Whether the console offers it for a key. */
   readonly isApplicable: (view: KeyView) => boolean;
   /** Irreversible effects, which the admin must confirm; undefined if there are none. */
-  readonly confirmation?: (view: KeyView, values: Inputs) => string | undefined;
+  readonly confirmation?: (view: KeyView, values: Pick<Inputs, Name>, stage?: Target['stage']) => string | undefined;
   /** Effect of a retry after a failure; by default it completes the interrupted action. */
   readonly retryEffect?: string;
   /** @param values of its inputs @param id of the key */
-  readonly run: (target: Target, values: Inputs, id: string) => Promise<ActionResult>;
+  readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<ActionResult>;
 }
 
-/** Lets the compiler check that an action reads only its own inputs. */
-function action<Name extends keyof Inputs = never>(
-  definition: Omit<KeyAction, 'inputs' | 'confirmation' | 'run'> & {
-    readonly inputs: readonly Name[];
-    readonly confirmation?: (view: KeyView, values: Pick<Inputs, Name>) => string | undefined;
-    readonly run: (target: Target, values: Pick<Inputs, Name>, id: string) => Promise<ActionResult>;
-  },
-): KeyAction {
-  return definition;
-}
+const action = <Name extends keyof Inputs = never>(definition: KeyAction<Name>): KeyAction => definition;
 
 /** Whether requests are refused until the key is resumed, or for a time. */
 export const isSuspendedOrDisabled = ({ state }: KeyView): boolean => state === 'suspended' || state === 'disabled';
@@ -95,7 +83,10 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       let [isRead, wasBlocked] = [false, false];
       const resumed = await changeKey(target, await findKey(target, id), (now) => {
         // A key that is blocked again in the meantime stays blocked.
-        if (isRead) throw changedMeanwhile(idOf(now));
+        if (isRead)
+          throw new AdminError(
+            `Another command has changed the key ${idOf(now)}. Check it with npm run admin -- keys show ${idOf(now)}, then run this command again.`,
+          );
         isRead = true;
         wasBlocked = !now.enabled || now.suspendedUntil > Date.now();
         return wasBlocked ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
@@ -110,8 +101,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'Move a key to another plan; its counters stay, and the new limits apply from its next request',
     inputs: ['plan', 'perMinute', 'perDay'],
     isApplicable: isCurrent,
-    confirmation: (view, { plan, ...agreed }) => {
-      const limits = limitsOn(plan, agreed);
+    confirmation: (view, { plan, ...agreed }, stage) => {
+      const limits = limitsOn(plan, agreed, stage);
       if (limits.perMinute >= view.perMinute && limits.perDay >= view.perDay) return undefined;
       return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
     },
@@ -164,14 +155,12 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     },
     run: async (target, { label, grace: graceMs }, id) => {
       const token = await rotateKey(target, id, { label, graceMs });
-      const { replaces, graceEnds } = token;
-      const names = replaces.join(', ');
-      if (Date.parse(graceEnds) > Date.now())
-        return {
-          token,
-          message: `The old token ${names} stays valid until ${formatTime(graceEnds)}, under the same limits.`,
-        };
-      return { token, message: replaces.length === 0 ? '' : `Denied from now on: ${names}.` };
+      const names = token.replaces.join(', ');
+      const end = formatTime(token.graceEnds);
+      const ended = names === '' ? '' : `Denied from now on: ${names}.`;
+      const isInGrace = Date.parse(token.graceEnds) > Date.now();
+      const kept = `The old token ${names} stays valid until ${end}, under the same limits.`;
+      return { token, message: isInGrace ? kept : ended };
     },
   }),
   add: action({
@@ -253,8 +242,3 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     },
   }),
 };
-
-const changedMeanwhile = (id: string): AdminError =>
-  new AdminError(
-    `Another command has changed the key ${id}. Check it with npm run admin -- keys show ${id}, then run this command again.`,
-  );

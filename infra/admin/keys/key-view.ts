@@ -89,9 +89,7 @@ const timeText = (epochMs: number): string => new Date(epochMs).toISOString();
 const timeOrNull = (epochMs: number): string | null => (epochMs >= NO_EXPIRY ? null : timeText(epochMs));
 
 /** @throws AdminError if there is no such key */
-export async function showKey(target: Target, id: string): Promise<KeyView> {
-  return keyView(await findRecord(target, id));
-}
+export const showKey = async (target: Target, id: string): Promise<KeyView> => keyView(await findRecord(target, id));
 
 const byName = new Intl.Collator();
 
@@ -130,14 +128,10 @@ function isInState(view: KeyView, filter: KeySelection['state']): boolean {
   return !isOver && expires !== null && Date.parse(expires) < Date.now() + EXPIRING_MS;
 }
 
-export interface FoundToken {
-  readonly key: KeyView;
-  /** Null if the key has no such valid token. */
-  readonly token: TokenView | null;
-}
+export type FoundToken = Awaited<ReturnType<typeof findToken>>;
 
-/** Finds the key of a token by its handle, and whether the token is valid. @throws AdminError if there is none */
-export async function findToken({ keyTable }: Target, text: string): Promise<FoundToken> {
+/** Finds the key of a token by its handle, and the token if it is valid. @throws AdminError if there is no key */
+export async function findToken({ keyTable }: Target, text: string) {
   const token = parseToken(text.trim());
   if (!token) throw new AdminError('This is not an API key: it is mistyped or truncated.');
   const record = await keyTable.get(token.recordId);

@@ -6,7 +6,6 @@ import type { KeyRecord, TokenRecord } from '../../../shared/keys/key-record.ts'
 /** Max tokens of a key, without rotated ones within their grace. */
 export const MAX_TOKENS = 4;
 
-/** A token and its entry in the record. */
 export interface NamedToken extends TokenRecord {
   readonly hash: string;
 }
@@ -23,11 +22,7 @@ export function workingTokens({ tokens }: Pick<KeyRecord, 'tokens'>, now: number
 export function tokensLabeled(record: Pick<KeyRecord, 'tokens'>, label: string, now: number) {
   const labeled = workingTokens(record, now).filter((token) => token.label === label);
   const shown = labeled.filter(({ pending }) => !pending);
-  return {
-    current: shown.at(-1),
-    inGrace: shown.slice(0, -1),
-    pending: labeled.find((token) => token.pending),
-  };
+  return { current: shown.at(-1), inGrace: shown.slice(0, -1), pending: labeled.find((token) => token.pending) };
 }
 
 /** Whether a key may have another token with a new label. */

@@ -8,7 +8,6 @@ import {
   type Tokens,
 } from '../../../shared/key-registry/record-changes.ts';
 import {
-  type Access,
   idOf,
   type KeyRecord,
   NO_EXPIRY,
@@ -16,7 +15,7 @@ import {
   type TokenRecord,
   UNTIL_RESUMED,
 } from '../../../shared/keys/key-record.ts';
-import type { ExactLimits, PlanId } from '../../../shared/keys/plans.ts';
+import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import { generateToken, hashToken, isIssued, parseToken } from '../../../shared/keys/token.ts';
 import { validToken } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../service/failures.ts';
@@ -52,7 +51,7 @@ function newToken(
   record: KeyRecord,
   confirm = (now: KeyRecord, hash: string): KeyChange => ({ tokens: withShown(now.tokens, hash) }),
 ) {
-  const hash = hashToken(token);
+  const [id, hash] = [idOf(record), hashToken(token)];
   const { name, plan, perMinute, perDay, expiresAtMs = NO_EXPIRY, unappliedSince } = record;
   const { label = '', access = 'read', until = 0 } = record.tokens[hash] ?? {};
   const end = Math.min(expiresAtMs, until);
@@ -67,31 +66,11 @@ function newToken(
       );
     });
   // Clients use the token as their API key; `key` is its name in earlier releases.
-  return {
-    id: idOf(record),
-    token,
-    key: token,
-    name,
-    label,
-    access,
-    plan,
-    perMinute,
-    perDay,
-    expires,
-    applied,
-    confirmShown,
-  };
+  return { id, token, key: token, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
 
-export interface CreateKeyParams {
-  readonly name: string;
-  readonly plan: PlanId;
-  readonly limits: ExactLimits;
-  /** Access of its first token. */
-  readonly access?: Access;
-  /** Unix milliseconds. */
-  readonly expiresAtMs?: number | undefined;
-}
+export type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> &
+  Pick<AddTokenParams, 'access'> & { readonly limits: ExactLimits };
 
 /** Creates a key with one token: first its record, with the token pending until shown, then its API Gateway key. */
 export async function createKey(target: Target, params: CreateKeyParams): Promise<NewToken> {
@@ -117,12 +96,7 @@ function withPending(record: KeyRecord, token: string, order: AddTokenParams, si
   );
 }
 
-/**
- * Finds the key of a token command.
- *
- * @param change past participle for the message
- * @throws AdminError also if the key was not created by the admin command
- */
+/** Finds a key that the admin command has created. @param change past participle, for the message @throws AdminError */
 async function findIssued(target: Target, key: string, change: string): Promise<KeyRecord> {
   const record = await findKey(target, key);
   if (isIssued(record.recordId)) return record;
@@ -140,10 +114,12 @@ function checkOpen(record: KeyRecord): void {
     throw new AdminError(`The key ${idOf(record)} is suspended. Resume it first.`);
 }
 
-export type TokenAddition = AddTokenParams & Pick<TokenRecord, 'label' | 'access'>;
-
 /** Adds a token to a key, under the key's limits. Until it was shown, the same command replaces it. */
-export async function addToken(target: Target, key: string, order: TokenAddition): Promise<NewToken> {
+export async function addToken(
+  target: Target,
+  key: string,
+  order: AddTokenParams & Pick<TokenRecord, 'label' | 'access'>,
+): Promise<NewToken> {
   const known = await findIssued(target, key, 'extended');
   const token = generateToken(known.recordId);
   const { label } = order;
@@ -162,25 +138,17 @@ export async function addToken(target: Target, key: string, order: TokenAddition
   return newToken(target, token, reportUnapplied(target, record));
 }
 
-export interface RotateKeyParams {
-  readonly label: string;
-  /** Milliseconds for which the old token stays valid. */
-  readonly graceMs: number;
-}
-
-export interface Rotation extends NewToken {
-  /** Names of the old tokens that the grace period ends; with 0 s, also those within an earlier grace period. */
-  readonly replaces: readonly string[];
-  /** Expiration of the old token, ISO 8601. */
-  readonly graceEnds: string;
-}
+type RotateKeyParams = Readonly<{ label: string; graceMs: number }>;
 
 /**
  * Replaces a token; the old one stays valid until the grace period ends. One conditional write adds the new token,
  * marked as pending; after it was shown, another removes the mark and sets the old one's expiration. If the command is
  * interrupted, the old token stays valid, and the next rotation replaces the pending one.
+ *
+ * @returns the token, with the names of those that the grace period ends (with 0 s, also those within an earlier one)
+ *   as `replaces`, and as `graceEnds` the expiration of the old one, ISO 8601
  */
-export async function rotateKey(target: Target, key: string, order: RotateKeyParams): Promise<Rotation> {
+export async function rotateKey(target: Target, key: string, order: RotateKeyParams) {
   const { graceMs } = order;
   const { recordId } = await findIssued(target, key, 'rotated');
   const token = generateToken(recordId);

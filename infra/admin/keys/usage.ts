@@ -39,18 +39,16 @@ export async function dailyUsage(
     .map((day) => byDay.get(day) ?? held.get(day) ?? { day, used: 0, refused: 0 });
 }
 
-/** Figures shown next to the chart of days. */
 export function usageFigures(days: readonly DayUsage[]) {
   const today = days.at(-1) ?? { day: '', used: 0, refused: 0 };
   const total = days.reduce((sum, { used }) => sum + used, 0);
   const refused = days.reduce((sum, day) => sum + day.refused, 0);
   const peak = days.reduce((highest, day) => (day.used >= highest.used ? day : highest), today);
-  return { today, total, refused, peak };
+  const highest = Math.max(...days.map((day) => day.used + day.refused));
+  /** The last day of made-up figures; undefined if there are none. */
+  const lastSampleDay = days.findLast(({ sample }) => sample)?.day;
+  return { today, total, refused, peak, highest, lastSampleDay };
 }
-
-/** The last day of made-up figures; undefined if there are none. */
-export const lastSampleDay = (days: readonly DayUsage[]): string | undefined =>
-  days.findLast(({ sample }) => sample)?.day;
 
 /** Whether so many requests of a day were refused that it must be seen. */
 export const isMostlyRefused = ({ used, refused }: DayUsage): boolean => refused > (used + refused) / 10;

@@ -7,7 +7,7 @@ import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { counted, visible } from '../service/text.ts';
-import { type Format, formatOf, type OnProgress, type RecordKind, type Transfer } from './record-kinds.ts';
+import { type Format, formatOf, type OnProgress, type RecordKind } from './record-kinds.ts';
 
 /** Quotes cells with a semicolon or outer spaces, which the import would split or trim. */
 const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
@@ -24,25 +24,41 @@ function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
 /**
  * Writes all records of a kind to a file, which is created or replaced only when it is complete.
  *
- * @param file path with a supported extension
- * @returns the count, and a sentence
+ * @returns the count, and a sentence for the admin, safe to print
  * @throws AdminError if the file cannot be written or the store cannot be read
  */
 export async function exportRecords<Entry>(
   file: string,
   kind: RecordKind<Entry>,
-  target: () => Promise<Target>,
+  find: () => Promise<Target>,
   onProgress: OnProgress,
-): Promise<Transfer> {
+) {
   const format = formatOf(file, kind, 'export to');
-  const source = await target();
+  const target = await find();
   let count = 0;
   const show: OnProgress = (done, total) => {
     count = done;
     onProgress(done, total);
   };
-  await writeWhole(file, recordsText(source, kind, format, show), () => counted(count, ...kind.names));
-  return { count, message: `Exported ${counted(count, ...kind.names)} from ${source.place} to ${visible(file)}.` };
+  const part = `${file}.part`;
+  const removePart = (): void => rmSync(part, { force: true });
+  process.once('exit', removePart);
+  try {
+    const output = await open(part, 'w').catch((error: unknown) => {
+      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+    });
+    try {
+      await pipeline(recordsText(target, kind, format, show), output.createWriteStream({ flush: true }));
+      renameSync(part, file);
+    } catch (error) {
+      const stopped = `The export stopped after ${counted(count, ...kind.names)}: ${reasonOf(error)}`;
+      throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
+    }
+  } finally {
+    removePart();
+    process.off('exit', removePart);
+  }
+  return { count, message: `Exported ${counted(count, ...kind.names)} from ${target.place} to ${visible(file)}.` };
 }
 
 /** The text of a file with all records of a kind, in chunks. */
@@ -53,7 +69,7 @@ export async function* recordsText<Entry>(
   onProgress: OnProgress = () => undefined,
 ): AsyncGenerator<string> {
   // DynamoDB updates the count every six hours: good enough for a progress bar.
-  const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: kind.tableOf(target) }));
+  const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: target.tables[kind.table] }));
   const { head, rows } = textOf(kind, format);
   let written = 0;
   const show = (): void => onProgress(written, Math.max(Table?.ItemCount ?? 0, written));
@@ -63,32 +79,5 @@ export async function* recordsText<Entry>(
     written += page.length;
     show();
     yield rows(page);
-  }
-}
-
-/**
- * Writes a file that is created or replaced only when it is complete.
- *
- * @param soFar describes the progress
- * @throws AdminError if the file cannot be written, or the text cannot be read
- */
-async function writeWhole(file: string, text: AsyncIterable<string>, soFar: () => string): Promise<void> {
-  const part = `${file}.part`;
-  const removePart = (): void => rmSync(part, { force: true });
-  process.once('exit', removePart);
-  try {
-    const output = await open(part, 'w').catch((error: unknown) => {
-      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
-    });
-    try {
-      await pipeline(text, output.createWriteStream({ flush: true }));
-      renameSync(part, file);
-    } catch (error) {
-      const stopped = `The export stopped after ${soFar()}: ${reasonOf(error)}`;
-      throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
-    }
-  } finally {
-    removePart();
-    process.off('exit', removePart);
   }
 }

@@ -8,46 +8,26 @@ import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import { inBatches, type Item } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { counted, formatNumber, truncated, visible } from '../service/text.ts';
+import { counted, countsText, formatNumber, truncated, visible } from '../service/text.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
 const MAX_FAULTS = 20;
-/** Number of changes shown, the largest ones. */
-const MAX_SHOWN = 10;
-const MAX_VALUE_LENGTH = 60;
 /** Maximum items of one BatchGetItem call. */
 const READ_SIZE = 100;
 
 /** The changes of an import, before they are written. */
-export interface ImportPreview {
-  readonly counts: { readonly added: number; readonly changed: number; readonly same: number };
-  /** Descriptions of the largest changes, largest first, safe to print. */
-  readonly largest: readonly string[];
-  /** Heading of these: says how many of all changes they are. */
-  readonly largestTitle: string;
-  /** Writes the records that have not changed since the preview. @throws AdminError with the progress */
-  readonly write: (onProgress?: OnProgress) => Promise<ImportResult>;
-}
-
-export interface ImportResult {
-  readonly added: number;
-  readonly changed: number;
-  /** Ids of records changed by others since the preview, which are not written. */
-  readonly changedMeanwhile: readonly string[];
-  /** Sentence for the admin, safe to print. */
-  readonly message: string;
-}
+export type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 
 /** `3 new, 37 changed, 10 the same.` */
-export const countsText = ({ added, changed, same }: ImportPreview['counts']): string =>
-  `${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(same)} the same.`;
+export const differencesText = ({ added, changed, same }: ImportPreview['counts']): string =>
+  `${countsText({ new: added, changed, 'the same': same })}.`;
 
 /** A record of the file that differs from the stored one. */
 interface Pending {
-  readonly id: string;
+  readonly id: Int64;
   /** The stored item; undefined if there is none. */
   readonly before: Item | undefined;
   readonly item: Item;
@@ -56,25 +36,27 @@ interface Pending {
 /**
  * Compares a file of records, which is kept in memory, with the store.
  *
- * @param target looked up only after the file is validated
+ * @param find looks the store up, only after the file is validated
+ * @returns the counts; descriptions of the largest changes, largest first and safe to print, with a title; and a
+ *   function that writes all of them
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
   source: Source,
   kind: RecordKind<Entry>,
-  target: () => Promise<Target>,
+  find: () => Promise<Target>,
   onProgress: OnProgress = () => undefined,
-): Promise<ImportPreview> {
+) {
   const all = await checkedEntries(source, kind);
-  const store = await target();
+  const store = await find();
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
-  let largest: Difference[] = [];
+  let largest: ReturnType<typeof differenceOf>[] = [];
   for await (const entries of inBatches(all, READ_SIZE)) {
     const items = await storedItems(store, kind, entries);
     for (const entry of entries) {
       const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
-      const before = items.get(BigInt(id));
+      const before = items.get(id);
       // Parsed by the schema of files, so that the fields of both have the same order.
       const stored = v.safeParse(kind.schema, v.safeParse(kind.itemSchema, before).output);
       const isSame = stored.success && recordToJson(stored.output) === recordToJson(entry);
@@ -83,26 +65,31 @@ export async function previewImport<Entry>(
       if (before && !isSame)
         largest.push(differenceOf(`${kind.idField} ${id}`, stored.success ? stored.output : undefined, entry));
     }
-    largest = largest.toSorted((a, b) => b.size - a.size).slice(0, MAX_SHOWN);
+    largest = largest.toSorted((a, b) => b.size - a.size).slice(0, 10);
     onProgress(counts.added + counts.changed + counts.same, all.length);
   }
-  const write: ImportPreview['write'] = (onWritten) => writePending(source, kind, store, pending, onWritten);
+  const write = (onWritten?: OnProgress) => writePending(source, kind, store, pending, onWritten);
   const shown = largest.length < counts.changed ? ` (${largest.length} of ${formatNumber(counts.changed)})` : '';
   return { counts, largest: largest.map(({ text }) => text), largestTitle: `Largest changes${shown}`, write };
 }
 
+/**
+ * Writes the records that have not changed since the preview.
+ *
+ * @returns the counts; the ids of records that others have changed meanwhile; a sentence for the admin, safe to print
+ * @throws AdminError with the progress
+ */
 async function writePending<Entry>(
   { name }: Source,
   kind: RecordKind<Entry>,
   store: Target,
   pending: readonly Pending[],
   onProgress: OnProgress = () => undefined,
-): Promise<ImportResult> {
-  const done = { added: 0, changed: 0 };
-  const changedMeanwhile: string[] = [];
+) {
+  const done = { added: 0, changed: 0, changedMeanwhile: [] as Int64[] };
   const write = async ({ id, before, item }: Pending): Promise<void> => {
-    if (!(await writeIfUnchanged(store.documents, kind.tableOf(store), before, item)))
-      return void changedMeanwhile.push(id);
+    if (!(await writeIfUnchanged(store.documents, store.tables[kind.table], before, item)))
+      return void done.changedMeanwhile.push(id);
     done[before ? 'changed' : 'added'] += 1;
     onProgress(done.added + done.changed, pending.length);
   };
@@ -114,33 +101,26 @@ async function writePending<Entry>(
         `${kind.names[1]}: ${reasonOf(error)}. Run the same command again: it writes the rest.`,
     );
   }
-  if (pending.length === 0)
-    return { ...done, changedMeanwhile, message: `Nothing to import: ${store.place} has all these ${kind.names[1]}.` };
   const written = counted(done.added + done.changed, ...kind.names);
-  const effects = `${formatNumber(done.added)} new, ${formatNumber(done.changed)} changed`;
-  return {
-    ...done,
-    changedMeanwhile,
-    message: `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`,
-  };
+  const effects = countsText({ new: done.added, changed: done.changed });
+  const imported = `Imported ${written} from ${visible(name)} into ${store.place}: ${effects}.`;
+  const nothing = `Nothing to import: ${store.place} has all these ${kind.names[1]}.`;
+  return { ...done, message: pending.length === 0 ? nothing : imported };
 }
 
 /** The stored items of the records, by id. */
-async function storedItems<Entry>(store: Target, kind: RecordKind<Entry>, entries: readonly Entry[]) {
-  const { keyNames } = kind;
-  const idOf = (item: Item): bigint => BigInt(v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']));
-  const keys = entries.map(kind.toItem).map((item) => Object.fromEntries(keyNames.map((name) => [name, item[name]])));
-  return new Map((await itemsOf(store.documents, kind.tableOf(store), keys)).map((item) => [idOf(item), item]));
+async function storedItems<Entry>(
+  { documents, tables }: Target,
+  { table, keyNames, toItem }: RecordKind<Entry>,
+  entries: readonly Entry[],
+): Promise<Map<Int64, Item>> {
+  const idOf = (item: Item): Int64 => v.parse(int64AttributeSchema, item[keyNames.at(-1) ?? '']);
+  const keys = entries.map(toItem).map((item) => Object.fromEntries(keyNames.map((name) => [name, item[name]])));
+  return new Map((await itemsOf(documents, tables[table], keys)).map((item) => [idOf(item), item]));
 }
 
-interface Difference {
-  /** Sum of its numeric changes. */
-  readonly size: number;
-  readonly text: string;
-}
-
-/** `petId 7: quantity 3 → 10, status sold → available`. */
-function differenceOf(record: string, stored: unknown, entry: unknown): Difference {
+/** Such as `petId 7: quantity 3 → 10, status sold → available`; its size is the sum of the numeric changes. */
+function differenceOf(record: string, stored: unknown, entry: unknown) {
   if (stored === undefined) return { size: Infinity, text: `${record}: the stored record cannot be read` };
   const [before, after]: Record<string, unknown>[] = [Object(stored), Object(entry)];
   const fields = Object.keys({ ...before, ...after }).map((name) => ({ name, was: before?.[name], is: after?.[name] }));
@@ -152,7 +132,7 @@ function differenceOf(record: string, stored: unknown, entry: unknown): Differen
 
 function valueText(value: unknown): string {
   if (value === undefined) return 'none';
-  return truncated(typeof value === 'string' ? value : recordToJson(value), MAX_VALUE_LENGTH);
+  return truncated(typeof value === 'string' ? value : recordToJson(value), 60);
 }
 
 /** Reads and validates the whole file before any write. @throws AdminError with its errors */

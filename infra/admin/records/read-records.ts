@@ -15,16 +15,8 @@ export interface Source {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-/** Error of a row. */
-export interface Fault {
-  readonly line: number;
-  readonly fault: string;
-}
-
 /** Maximum bytes of a row, above any valid record, to bound the memory. */
 export const MAX_ROW_BYTES = 1_048_576;
-/** Maximum errors reported per row. */
-const MAX_NAMED_FAULTS = 5;
 /** Maximum characters of an error, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
@@ -37,7 +29,7 @@ const MAX_FAULT_LENGTH = 200;
 export async function* readRecords<Entry>(
   source: Source,
   kind: RecordKind<Entry>,
-): AsyncGenerator<{ readonly line: number; readonly entry: Entry } | Fault> {
+): AsyncGenerator<Row<Entry> & { readonly line: number }> {
   const format = formatOf(source.name, kind, 'import');
   const { options, valueOf } = format === '.csv' ? csv(source.name, kind.schema.entries) : jsonl;
   const parser = parse({
@@ -61,8 +53,9 @@ export async function* readRecords<Entry>(
 /** A row is wrong: the message is its fault. */
 class RowError extends Error {}
 
-/** A record, or the fault of its row. */
-function rowOf<Entry>(read: () => unknown, kind: RecordKind<Entry>): { readonly entry: Entry } | { fault: string } {
+type Row<Entry> = { readonly entry: Entry } | { readonly fault: string };
+
+function rowOf<Entry>(read: () => unknown, kind: RecordKind<Entry>): Row<Entry> {
   try {
     return { entry: check(read(), kind) };
   } catch (error) {
@@ -129,21 +122,16 @@ const jsonl: Reader = {
   },
 };
 
-/** Parses a cell by the type of its field. Invalid text stays text, and the schema rejects it. */
-function cellValue(text: string, field: Field | undefined): unknown {
-  const { type, wrapped } = field ?? {};
+/** The schema of a cell; an optional one wraps another. */
+type Cell = Partial<v.GenericSchema> & { readonly wrapped?: v.GenericSchema };
+
+/** Parses a cell by the schema of its field. Invalid text stays text, and the schema rejects it. */
+function cellValue(text: string, { type, wrapped }: Cell = {}): unknown {
   if (type === 'number') return integerOrText(text);
   // Spreadsheets write booleans in capitals.
   if (type === 'boolean') return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text;
   if (type === 'optional') return text === '' ? undefined : cellValue(text, wrapped);
   return text;
-}
-
-/** The parts used of a field's schema. */
-interface Field {
-  readonly type?: string;
-  /** Only of an optional schema. */
-  readonly wrapped?: v.GenericSchema;
 }
 
 /** @throws RowError */
@@ -152,9 +140,7 @@ function check<Entry>(value: unknown, kind: RecordKind<Entry>): Entry {
     throw new RowError(`must be an object with ${fieldsOf(kind)}`);
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const faults = result.issues
-    .slice(0, MAX_NAMED_FAULTS)
-    .map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
+  const faults = result.issues.slice(0, 5).map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
   const more = result.issues.length - faults.length;
   throw new RowError([...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }

@@ -9,19 +9,12 @@ import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
 import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/order-list.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockEntrySchema, stockItem } from '../../../shared/stores/stock-store.ts';
+import type { TableName } from '../../stages.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 
-/** File formats, by extension. */
 export type Format = '.csv' | '.jsonl';
-
-/** Result of an import or export. */
-export interface Transfer {
-  readonly count: number;
-  /** Sentence for the admin, safe to print. */
-  readonly message: string;
-}
 
 /** Receives the number of processed records; the total may grow. */
 export type OnProgress = (done: number, total: number) => void;
@@ -38,12 +31,11 @@ export interface RecordKind<Entry> {
   readonly idOf: (entry: Entry) => Int64;
   /** Fields of the API that a file must not have, with the reason. */
   readonly foreignFields?: ReadonlyMap<string, string>;
-  readonly tableOf: (target: Target) => string;
+  readonly table: TableName;
   readonly toItem: (entry: Entry) => Item;
   /** Key attributes of its item; the last is the id. */
   readonly keyNames: readonly string[];
   readonly itemSchema: v.GenericSchema<unknown, Entry>;
-  /** All records, in pages. */
   readonly all: (target: Target) => AsyncGenerator<readonly Entry[]>;
 }
 
@@ -54,7 +46,7 @@ export const stockEntries: RecordKind<InventoryItem> = {
   formats: ['.csv', '.jsonl'],
   idField: 'petId',
   idOf: ({ petId }) => petId,
-  tableOf: ({ tables }) => tables.stock,
+  table: 'stock',
   toItem: stockItem,
   keyNames: ['storeId', 'petId'],
   itemSchema: stockEntrySchema,
@@ -69,32 +61,29 @@ export const pets: RecordKind<PetRecord> = {
   idField: 'id',
   idOf: ({ id }) => id,
   foreignFields: new Map([['status', 'belongs to the stock entry: remove it, and import it with inventory import']]),
-  tableOf: ({ tables }) => tables.pets,
+  table: 'pets',
   toItem: petItem,
   keyNames: ['petId'],
   itemSchema: petItemSchema,
-  all: allPets,
+  // Their table is not sorted.
+  async *all({ documents, tables }) {
+    for await (const { Items = [] } of paginateScan({ client: documents }, { TableName: tables.pets }))
+      yield Items.map((item) => v.parse(petItemSchema, item));
+  },
 };
 
-/** Orders, in files as the API lists them. */
 export const orders: RecordKind<Order> = {
   names: ['order', 'orders'],
   schema: orderSchema,
   formats: ['.csv', '.jsonl'],
   idField: 'id',
   idOf: ({ id }) => id,
-  tableOf: ({ tables }) => tables.orders,
+  table: 'orders',
   toItem: orderItem,
   keyNames: ['storeId', 'orderId'],
   itemSchema: orderItemSchema,
   all: ({ documents, tables }) => orderList(documents, tables.orders).all(),
 };
-
-/** Their table is not sorted. */
-async function* allPets({ documents, tables }: Target): AsyncGenerator<readonly PetRecord[]> {
-  for await (const { Items = [] } of paginateScan({ client: documents }, { TableName: tables.pets }))
-    yield Items.map((item) => v.parse(petItemSchema, item));
-}
 
 /** Format of a file, by its extension. @throws AdminError if the kind does not support it */
 export function formatOf<Entry>(file: string, kind: RecordKind<Entry>, action: string): Format {

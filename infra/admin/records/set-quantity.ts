@@ -10,8 +10,7 @@ import { formatNumber } from '../service/text.ts';
  * Sets the quantity of one pet, as `PATCH /inventory/{petId}` does.
  *
  * @param texts as typed; with `ifQuantity`, only while the pet has that quantity
- * @returns sentence for the admin, safe to print
- * @throws AdminError for invalid text; ServiceError, whose message is a sentence too
+ * @returns sentence for the admin, safe to print @throws AdminError for invalid text; ServiceError
  */
 export async function setQuantity(
   { documents, tables }: Target,

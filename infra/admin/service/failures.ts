@@ -48,12 +48,10 @@ export class FailFastHandler extends NodeHttpHandler {
 
 /** The message of any failure, in one line and without a full stop, to end a sentence. */
 export function reasonOf(error: unknown): string {
-  const words = messageOf(error);
-  return visible((words.split(SDK_HINT, 1)[0] ?? '').replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
+  // The SDK adds a hint to the error of an unreadable response.
+  const [words = ''] = messageOf(error).split('Deserialization error: to see the raw response', 1);
+  return visible(words.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''));
 }
-
-/** Hint that the SDK adds to the error of an unreadable response. */
-const SDK_HINT = 'Deserialization error: to see the raw response';
 
 /** Whether a failure has a code of the operating system; Node's own, which begin with ERR_, are bugs. */
 const isNetworkError = (error: Error): boolean => 'code' in error && /^E(?!RR_)[A-Z]/.test(String(error.code));

@@ -14,10 +14,9 @@ import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { account, localCredentials, OUTPUTS_PATH } from '../../local-endpoint.ts';
-import { type AnyStageName, stackNameOf, type TableName } from '../../stages.ts';
+import { type AnyStageName, stackNameOf, type TableName, tableNames } from '../../stages.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
-
-import { DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
+import { capitalized, DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
 
 /** Receives the reports of an operation in progress. */
 export interface ProgressListener {
@@ -36,11 +35,9 @@ export interface Target extends Registry {
   readonly usage: KeyUsage;
   /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
-  /** Names of the DynamoDB tables. */
   readonly tables: Readonly<Record<TableName, string>>;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
-  /** Name of the place, for messages. */
   readonly place: string;
   /** Option that selects the service, for commands in messages. */
   readonly option: string;
@@ -49,20 +46,17 @@ export interface Target extends Registry {
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
-const outputsSchema = v.object({
-  ApiId: v.string(),
-  ApiStage: v.string(),
-  BaseUrl: v.string(),
-  KeysTableName: v.string(),
-  StockTableName: v.string(),
-  PetsTableName: v.string(),
-  OrdersTableName: v.string(),
-  RequestsTableName: v.string(),
-  HistoryTableName: v.string(),
-  UsageTableName: v.string(),
-});
+const apiOutputs = v.entriesFromList(['ApiId', 'ApiStage', 'BaseUrl'], v.string());
 
-type Outputs = v.InferOutput<typeof outputsSchema>;
+/** The outputs of a stack, with the names of its tables by their content: `KeysTableName` as `tables.keys`. */
+const outputsSchema = v.pipe(
+  v.looseObject(apiOutputs),
+  v.transform((outputs) => {
+    const names = tableNames.map((table) => [table, outputs[`${capitalized(table)}TableName`]] as const);
+    return { ...outputs, tables: Object.fromEntries(names) };
+  }),
+  v.object({ ...apiOutputs, tables: v.object(v.entriesFromList(tableNames, v.string())) }),
+);
 
 /**
  * Finds the service: a local server at an address, or a stage on AWS.
@@ -74,19 +68,18 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
   const option = targetOption(options);
   if (stage !== undefined) {
     const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
-    const where = { place: `the stage ${stage}`, option, stage, notices };
-    if (outputs.success) return targetOf(outputs.output, awsConnection(), where);
+    if (outputs.success)
+      return targetOf(outputs.output, awsConnection(), { place: `the stage ${stage}`, option, stage, notices });
     throw new AdminError(
       `The stage ${stage} runs another version of the service than this command. Deploy this version, or check out that one.`,
     );
   }
   const origin = originOf(options.url ?? DEFAULT_URL);
-  const outputs = v.safeParse(outputsSchema, await hostOutputs(origin));
-  if (!outputs.success)
-    throw new AdminError(`The server at ${origin} is not a local server of this version of the service.`);
+  const { success, output } = v.safeParse(outputsSchema, await hostOutputs(origin));
+  if (!success) throw new AdminError(`The server at ${origin} is not a local server of this version of the service.`);
   const requestHandler = new FailFastHandler(() => nothingListensAt(origin));
   const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
-  const atOrigin = { ...outputs.output, BaseUrl: `${origin}/${outputs.output.ApiStage}` };
+  const atOrigin = { ...output, BaseUrl: `${origin}/${output.ApiStage}` };
   return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
 }
 
@@ -182,7 +175,7 @@ function userName(): string {
 }
 
 function targetOf(
-  outputs: Outputs,
+  { ApiId, ApiStage, BaseUrl, tables }: v.InferOutput<typeof outputsSchema>,
   connection: Connection,
   where: Pick<Target, 'place' | 'option' | 'stage' | 'notices'>,
 ): Target {
@@ -191,31 +184,23 @@ function targetOf(
   });
   const history = new KeyHistory({
     client: documents,
-    tableName: outputs.HistoryTableName,
+    tableName: tables.history,
     who: callerOf(where.stage, connection),
-    onLost: (error) =>
-      where.notices.incomplete(
-        `The change is in effect, but not recorded in the history of the key (${reasonOf(error)}).`,
-      ),
+    onLost(error) {
+      const reason = reasonOf(error);
+      where.notices.incomplete(`The change is in effect, but not recorded in the history of the key (${reason}).`);
+    },
   });
   return {
     ...where,
     ...gatewayClients(connection, where.notices.throttled),
     documents,
     history,
-    apiStage: { apiId: outputs.ApiId, stage: outputs.ApiStage },
-    keyTable: new KeyTable(documents, outputs.KeysTableName, history),
-    usage: new KeyUsage(documents, outputs.UsageTableName),
-    tables: {
-      stock: outputs.StockTableName,
-      keys: outputs.KeysTableName,
-      pets: outputs.PetsTableName,
-      orders: outputs.OrdersTableName,
-      requests: outputs.RequestsTableName,
-      history: outputs.HistoryTableName,
-      usage: outputs.UsageTableName,
-    },
-    baseUrl: outputs.BaseUrl,
+    apiStage: { apiId: ApiId, stage: ApiStage },
+    keyTable: new KeyTable(documents, tables.keys, history),
+    usage: new KeyUsage(documents, tables.usage),
+    tables,
+    baseUrl: BaseUrl,
     pause: sleep,
   };
 }

@@ -33,12 +33,11 @@ export function targetOption({ url, stage }: TargetOptions): string {
   return url === undefined ? '' : `--url ${url}`;
 }
 
-/**
- * Adds the option that selects the service to the commands in a message. Messages are written for the default
- * address, which needs none.
- */
+/** Adds the option that selects the service to the commands in a message, which are for the default address. */
 export const withTarget = (text: string, option: string): string =>
   option === '' ? text : text.replaceAll('npm run admin -- ', `npm run admin -- ${option} `);
+
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** `1,000`. */
 export const formatNumber = (value: number): string => value.toLocaleString('en');
@@ -46,6 +45,12 @@ export const formatNumber = (value: number): string => value.toLocaleString('en'
 /** `1 key`, `1,000 keys`. */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : several}`;
+
+/** `3 added, 1,000 changed`. */
+export const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${formatNumber(count)} ${what}`)
+    .join(', ');
 
 /** `60 requests per minute, 1,000 per day`. */
 export const limitsText = ({ perMinute, perDay }: ExactLimits): string =>
