@@ -14,8 +14,8 @@ import { synthesizedOnce } from '../support/synthesize-once.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /**
- * Start of the code around a function: it fails as a header of the request asks, such as `x-fault-list: throws`, at once
- * or, with `crashes later`, after its work (of a function that streams, after its metadata and a part of the body).
+ * Start of the code around a function: it fails as a header of the request asks, such as `x-fault-list: throws`,
+ * immediately or, with `crashes later`, after its work (if it streams, after its metadata and a part of the body).
  */
 const faultsFor = (header: string): string => `
   const { handler, initialize } = require('./faultless.cjs');
