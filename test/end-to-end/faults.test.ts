@@ -13,51 +13,47 @@ import { LocalHost } from '../support/local-host.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+/** The functions that fail as the header X-Fault of a request asks. */
+const faultyFunctions = ['Authorizer', 'Fallback', 'ListInventory', 'UpdateInventory'];
+
 /**
- * Start of the code around a function: it fails as a header of the request asks, such as `x-fault-list: throws`,
- * immediately or, with `crashes later`, after its work (if it streams, after its metadata and a part of the body).
+ * Start of the code around a function: it fails immediately, such as for `X-Fault: ListInventory throws`, or, for
+ * `ListInventory crashes later`, after its work (if it streams, after its metadata and a part of the body).
  */
-const faultsFor = (header: string): string => `
+const faultsOf = (functionName: string): string => `
   const { handler, initialize } = require('./faultless.cjs');
   exports.initialize = initialize;
   const secret = () => new TypeError('the secret of the function');
   const fail = { crashes: () => process.exit(1), throws: () => { throw secret(); } };
-  const faultOf = ({ headers }) => {
-    const [, value = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === '${header}') ?? [];
-    return value.split(' ');
+  const laterFault = ({ headers }) => {
+    const [, value = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-fault') ?? [];
+    const [who, what, later] = value.split(' ');
+    if (who !== '${functionName}') return;
+    if (later) return what;
+    fail[what]();
   };`;
 
 const buffered = `
   exports.handler = async (event, context) => {
-    const [what, later] = faultOf(event);
-    if (!later) fail[what]?.();
+    const fault = laterFault(event);
     const response = await handler(event, context);
-    fail[what]?.();
+    fail[fault]?.();
     return response;
   };`;
 
 const streamed = `
   exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
-    const [what, later] = faultOf(event);
-    if (!later) fail[what]?.();
+    const fault = laterFault(event);
     const write = stream._write;
     let writes = 0;
     stream._write = (chunk, encoding, done) => {
       writes += 1;
-      if (!later || writes <= 2) write.call(stream, chunk, encoding, done);
-      else if (what === 'crashes') fail.crashes();
+      if (!fault || writes <= 2) write.call(stream, chunk, encoding, done);
+      else if (fault === 'crashes') fail.crashes();
       else done(secret());
     };
     return handler(event, stream, context);
   });`;
-
-/** Logical ids in the template, up to their hash, and the header that asks for a fault of the function. */
-const faultyFunctions = {
-  FunctionsAuthorizer: 'x-fault-authorizer',
-  FunctionsFallback: 'x-fault-fallback',
-  FunctionsListInventory: 'x-fault-list',
-  FunctionsUpdateInventory: 'x-fault-update',
-};
 
 /** Copies the service's cloud assembly to a directory, with functions that can fail. */
 function assemblyWithFaults(directory: string): string {
@@ -66,12 +62,13 @@ function assemblyWithFaults(directory: string): string {
   const stack = new ServedStack(name, template);
   const aliases = stack.resources('AWS::Lambda::Alias');
   const functions = aliases.map((alias) => stack.find('AWS::Lambda::Function', alias.text('FunctionName')));
-  for (const [logicalId, header] of Object.entries(faultyFunctions)) {
-    const code = functions.find((resource) => resource.logicalId.startsWith(logicalId))?.text('Code.S3Key');
-    if (code === undefined) throw new Error(`The assembly has no function ${logicalId}`);
-    const wrapper = logicalId.startsWith('FunctionsList') ? streamed : buffered;
-    renameSync(path.join(codeDirectory(code), 'function.cjs'), path.join(codeDirectory(code), 'faultless.cjs'));
-    writeFileSync(path.join(codeDirectory(code), 'function.cjs'), faultsFor(header) + wrapper);
+  for (const functionName of faultyFunctions) {
+    const resource = functions.find(({ logicalId }) => logicalId.startsWith(`Functions${functionName}`));
+    if (!resource) throw new Error(`The assembly has no function ${functionName}`);
+    const code = codeDirectory(resource.text('Code.S3Key'));
+    const wrapper = functionName.startsWith('List') ? streamed : buffered;
+    renameSync(path.join(code, 'function.cjs'), path.join(code, 'faultless.cjs'));
+    writeFileSync(path.join(code, 'function.cjs'), faultsOf(functionName) + wrapper);
   }
   return directory;
 }
@@ -98,12 +95,11 @@ afterAll(async () => {
 
 describe('a function that', () => {
   test.each([
-    ['crashes', '/nowhere', 404],
-    ['throws', '/inventory', 200],
-  ])('%s causes a 502 with the limit of the key for %s, and the next request succeeds', async (what, route, status) => {
+    ['crashes', '/nowhere', 'Fallback crashes', 404],
+    ['streams and throws', '/inventory', 'ListInventory throws', 200],
+  ])('%s causes a 502 with the limit of the key, and the next request succeeds', async (_, route, fault, status) => {
     const { dayUsed } = await key.read();
-    const headers = { 'X-Fault-Fallback': what, 'X-Fault-List': what };
-    const response = await api.send('GET', route, { headers });
+    const response = await api.send('GET', route, { headers: { 'X-Fault': fault } });
 
     expect(response).toMatchObject({
       status: 502,
@@ -116,7 +112,7 @@ describe('a function that', () => {
 
   test('is the authorizer and crashes causes a 503, and the request does not count', async () => {
     const { dayUsed } = await key.read();
-    const response = await api.send('GET', '/inventory', { headers: { 'X-Fault-Authorizer': 'crashes' } });
+    const response = await api.send('GET', '/inventory', { headers: { 'X-Fault': 'Authorizer crashes' } });
 
     expect(response).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
     expect(await key.read()).toMatchObject({ dayUsed });
@@ -128,7 +124,7 @@ describe('a function that', () => {
       const sent = { 'Content-Type': 'application/json', 'Idempotency-Key': '"one"', ...headers };
       return api.send('PATCH', '/inventory/101', { headers: sent, body: '{"quantity":32}' });
     };
-    const failed = await update({ 'X-Fault-Update': 'crashes later' });
+    const failed = await update({ 'X-Fault': 'UpdateInventory crashes later' });
     await api.setQuantity(101, 33);
     const repeated = await update({});
 
@@ -138,7 +134,7 @@ describe('a function that', () => {
   });
 
   test.each(['crashes', 'throws'])('streams and then %s disconnects the client, and no other', async (what) => {
-    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault-List': `${what} later` };
+    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault': `ListInventory ${what} later` };
     const response = await fetch(`${host.baseUrl}/inventory`, { headers });
 
     expect(response.status).toBe(200);

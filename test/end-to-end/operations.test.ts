@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sampleOrders, samplePets, sampleStock } from '../../infra/local/sample-data.ts';
+import { sampleOrders, samplePets } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { type OperationId, operationIds, routes } from '../../shared/contract/routes.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
@@ -82,12 +82,6 @@ test.each<[status: number, code: string, method: string, path: string, parts: Re
   expect(response).toMatchObject({ status, error: { code } });
   expect(response.headers.has('ETag')).toBe([409, 412].includes(status));
   expect(await host.stock.read('7001')).toMatchObject({ quantity: 60 });
-});
-
-test('GET /inventory lists the whole store', async () => {
-  const sample = sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status }));
-
-  expect(JSON.parse((await api.list()).text)).toEqual([...sample, item(60)]);
 });
 
 test('GET /key returns the limits of the key after the request', async () => {
