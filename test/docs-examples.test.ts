@@ -65,6 +65,11 @@ type Rows = readonly { readonly petId: number; readonly quantity: number }[];
 /** What becomes of a request of a sync. `forward` sends rows to the service, and returns the JSON of their results. */
 type Fault = (rows: Rows, response: ServerResponse, forward: (rows: Rows) => Promise<string>) => Promise<unknown>;
 
+const respondingWith =
+  (rateLimit: string): Fault =>
+  async (rows, response, forward) =>
+    response.setHeader('RateLimit', rateLimit).end(await forward(rows));
+
 const rowError = { code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable.', status: 503 };
 
 /** Faults that a sync survives. */
@@ -78,10 +83,7 @@ const faults = {
     const sent = response.writeHead(200, { 'Content-Length': results.length });
     sent.write(results.slice(0, 100), () => response.destroy());
   },
-  reachLimit: async (rows, response, forward) => {
-    const results = await forward(rows);
-    response.setHeader('RateLimit', '"minute";r=0;t=2, "day";r=940;t=52350').end(results);
-  },
+  reachLimit: respondingWith('"minute";r=0;t=2, "day";r=940;t=52350'),
   refuse: async (_, response) => {
     response.writeHead(429, { 'Retry-After': 1 }).end('{"code":"RATE_LIMIT_EXCEEDED","message":"…","status":429}');
   },
@@ -92,10 +94,7 @@ const faults = {
 } satisfies Record<string, Fault>;
 
 /** Ends a sync: the limit that is left resets in hours. */
-const exhaustDay: Fault = async (rows, response, forward) => {
-  const results = await forward(rows);
-  response.setHeader('RateLimit', '"minute";r=12;t=30, "day";r=0;t=52350').end(results);
-};
+const exhaustDay = respondingWith('"minute";r=12;t=30, "day";r=0;t=52350');
 
 /** Ends a sync: no retry would succeed. */
 const deny: Fault = async (_, response) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sampleOrders, samplePets } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { type OperationId, operationIds, routes } from '../../shared/contract/routes.ts';
@@ -102,23 +102,30 @@ test('GET /key returns the limits of the key after the request', async () => {
   });
 });
 
-describe('an unknown route', () => {
-  const known = [...new Set(Object.values(routes).map(({ path }) => `/v1${path}`))].join(', ');
+test('a page of GET /inventory links to the next', async () => {
+  const { headers } = await get('/inventory?limit=1');
+  const [, next = ''] = /^<\/v1([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '') ?? [];
 
-  test.each([
-    ['/inventory/', `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${known}.`],
-    ['/%zz', `There is nothing at "/v1/%zz". Known paths: ${known}.`],
-  ])('%s returns 404 with the known paths', async (path, message) => {
-    expect(await get(path)).toMatchObject({ status: 404, error: { message } });
-  });
+  expect(JSON.parse((await get(next)).text)).toMatchObject([{ petId: 102 }]);
+});
 
-  test('of a known path returns 405 with the known methods', async () => {
-    const response = await api.send('DELETE', '/inventory/101');
+test('GET /pets/{petId} returns its deprecation and its sunset (RFC 9745, RFC 8594)', async () => {
+  const { headers } = await get('/pets/103');
+  const deprecatedAt = Number(headers.get('Deprecation')?.slice(1));
 
-    const message = '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".';
-    expect(response).toMatchObject({ status: 405, error: { message } });
-    expect(response.headers.get('Allow')).toBe('GET, HEAD, PATCH, OPTIONS');
-  });
+  expect(Date.parse(headers.get('Sunset') ?? '') / 1_000).toBeGreaterThan(deprecatedAt);
+  expect(headers.get('Link')).toMatch(/^<https?:[^>]+>; rel="deprecation"; type="text\/html", <.+>; rel="sunset"/);
+});
+
+const known = [...new Set(Object.values(routes).map(({ path }) => `/v1${path}`))].join(', ');
+
+test.each([
+  ['GET', '', `There is nothing at "/v1/". Known paths: ${known}.`],
+  ['GET', '/inventory/', `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${known}.`],
+  ['GET', '/%zz', `There is nothing at "/v1/%zz". Known paths: ${known}.`],
+  ['DELETE', '/inventory/101', '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".'],
+])('the error for the unknown route %s %s names the known ones', async (method, path, message) => {
+  expect(await api.send(method, path)).toMatchObject({ error: { message } });
 });
 
 test.each([
