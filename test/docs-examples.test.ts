@@ -70,8 +70,6 @@ const respondingWith =
   async (rows, response, forward) =>
     response.setHeader('RateLimit', rateLimit).end(await forward(rows));
 
-const rowError = { code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable.', status: 503 };
-
 /** Faults that a sync survives. */
 const faults = {
   loseResponse: async (rows, response, forward) => {
@@ -89,7 +87,9 @@ const faults = {
   },
   leaveOneRow: async ([first, ...rows], response, forward) => {
     const results = JSON.parse(await forward(rows));
-    response.end(JSON.stringify([{ petId: first?.petId, status: 503, error: rowError }, ...results]));
+    response.end(
+      JSON.stringify([{ petId: first?.petId, status: 503, error: { code: 'SERVICE_UNAVAILABLE' } }, ...results]),
+    );
   },
 } satisfies Record<string, Fault>;
 

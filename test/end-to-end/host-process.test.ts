@@ -34,9 +34,6 @@ const readySchema = v.strictObject({
   keys: v.strictObject(v.entriesFromList(planIds, v.string())),
 });
 
-/** As in npm start, and under `node --watch` in npm run dev. */
-const environment = { NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-server', WATCH_REPORT_DEPENDENCIES: '1' };
-
 /** `npm start` in a process of its own, without npm. */
 class HostProcess {
   stdout = '';
@@ -46,9 +43,11 @@ class HostProcess {
 
   /** @param scratch where it keeps what it removes when it stops, but not when it is killed */
   constructor(args: readonly string[], scratch: string, project = root) {
+    // As in npm start, and under `node --watch` in npm run dev.
+    const cache = 'node_modules/.cache/pet-store-server';
     this.#process = spawn(process.execPath, ['infra/local/main.ts', '--port', '0', ...args], {
       cwd: project,
-      env: { ...process.env, ...environment, TMPDIR: scratch },
+      env: { ...process.env, NODE_COMPILE_CACHE: cache, WATCH_REPORT_DEPENDENCIES: '1', TMPDIR: scratch },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
@@ -190,21 +189,20 @@ describe('npm start', () => {
   });
 });
 
-/** A copy of the project whose sources a test may change. Its cache is its own. */
-function copyOfProject(): string {
-  const copy = newDirectory();
-  for (const name of ['functions', 'infra', 'shared', 'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  mkdirSync(path.join(copy, 'node_modules'));
-  for (const name of readdirSync(path.join(root, 'node_modules')).filter((each) => each !== '.cache'))
-    symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
-  return copy;
-}
-
 describe('npm start in a project without a cached template', () => {
   const options = ['--data', 'memory', '--json'];
-  let project: string;
-  beforeAll(() => void (project = copyOfProject()));
+  const project = newDirectory();
+
+  // A copy, whose sources a test may change, with a cache of its own.
+  beforeAll(() => {
+    const sources = ['functions', 'infra', 'shared'];
+    const settings = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'];
+    for (const name of [...sources, ...settings])
+      cpSync(path.join(root, name), path.join(project, name), { recursive: true });
+    mkdirSync(path.join(project, 'node_modules'));
+    for (const name of readdirSync(path.join(root, 'node_modules')).filter((each) => each !== '.cache'))
+      symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name));
+  });
 
   test('leaves no temporary files if it is stopped during the synthesis', async () => {
     const scratch = newDirectory();

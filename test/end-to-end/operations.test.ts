@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sampleOrders, samplePets } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { type OperationId, operationIds, routes } from '../../shared/contract/routes.ts';
+import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
+import { generateToken } from '../../shared/keys/token.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
 import { issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -14,7 +16,7 @@ let api: ApiClient;
 
 beforeAll(async () => {
   host = await LocalHost.start();
-  const key = await issueKey(host);
+  const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
   ({ keyId } = await key.read());
   api = ApiClient.withKey(host.baseUrl, key.token);
 });
@@ -42,7 +44,19 @@ const examples: Record<OperationId, readonly [path: string, body: object, parts?
   adjustInventory: ['/inventory/7001/adjustments', item(1), json({ by: -59 })],
   getPet: ['/pets/103', { id: 103, name: pet?.name, status: expect.any(String) }],
   listOrders: ['/store/orders?status=placed', JSON.parse(`[${placed.join(',')}]`)],
-  getKey: ['/key', { access: 'full' }],
+  getKey: [
+    '/key',
+    {
+      plan: 'enterprise',
+      token: expect.stringMatching(/^main\/\w{4}$/),
+      access: 'full',
+      expiresAt: '2030-12-31T00:00:00Z',
+      limits: [
+        { window: 'minute', limit: 1_000, resetsAt: expect.stringMatching(/T..:..:00Z$/) },
+        { window: 'day', limit: 1_000, resetsAt: expect.stringMatching(/T00:00:00Z$/) },
+      ],
+    },
+  ],
 };
 
 // The client of these tests compares each response with the OpenAPI document.
@@ -84,22 +98,17 @@ test.each<[status: number, code: string, method: string, path: string, parts: Re
   expect(await host.stock.read('7001')).toMatchObject({ quantity: 60 });
 });
 
-test('GET /key returns the limits of the key after the request', async () => {
-  const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
-  const { headers, text } = await ApiClient.withKey(host.baseUrl, key.token).send('GET', '/key');
-  const { perMinute, perDay } = await key.read();
+test('a read-only token may read, and is refused each change', async () => {
+  const token = generateToken();
+  await issueKey(host, { tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
+  const reader = ApiClient.withKey(host.baseUrl, token);
 
-  expect(headers.get('Cache-Control')).toBe('no-store');
-  expect(JSON.parse(text)).toEqual({
-    plan: 'enterprise',
-    token: `main/${key.token.slice(-4)}`,
-    access: 'full',
-    expiresAt: '2030-12-31T00:00:00Z',
-    limits: [
-      { window: 'minute', limit: perMinute, remaining: perMinute - 1, resetsAt: expect.stringMatching(/T..:..:00Z$/) },
-      { window: 'day', limit: perDay, remaining: perDay - 1, resetsAt: expect.stringMatching(/T00:00:00Z$/) },
-    ],
-  });
+  for (const id of operationIds) {
+    const { method } = routes[id];
+    const [path, , parts] = examples[id];
+    const { error } = await reader.send(method, path, parts);
+    expect([id, error?.code]).toEqual([id, method === 'GET' ? undefined : 'TOKEN_READ_ONLY']);
+  }
 });
 
 test('a page of GET /inventory links to the next', async () => {
