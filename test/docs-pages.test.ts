@@ -59,7 +59,7 @@ describe('the links', () => {
     expect(linksOf(page).flatMap((link) => faultOf(page, link) ?? [])).toEqual([]);
   });
 
-  test('lead to every page of docs, and those of the index of docs/operating to each page there', () => {
+  test('lead to every page of docs, and from the index of docs/operating to each page there', () => {
     const index = 'docs/operating/README.md';
     const operating = docs.filter((page) => page.startsWith('docs/operating/') && page !== index);
 

@@ -93,11 +93,12 @@ afterAll(async () => {
   await engine?.stop();
 });
 
-describe('a function that', () => {
-  test.each([
-    ['crashes', '/nowhere', 'Fallback crashes', 404],
-    ['streams and throws', '/inventory', 'ListInventory throws', 200],
-  ])('%s causes a 502 with the limit of the key, and the next request succeeds', async (_, route, fault, status) => {
+test.each([
+  ['crashes', '/nowhere', 'Fallback crashes', 404],
+  ['streams and throws', '/inventory', 'ListInventory throws', 200],
+])(
+  'a function that %s causes a 502 with the limit of the key, and the next request succeeds',
+  async (_, route, fault, status) => {
     const { dayUsed } = await key.read();
     const response = await api.send('GET', route, { headers: { 'X-Fault': fault } });
 
@@ -108,32 +109,35 @@ describe('a function that', () => {
     });
     expect(response.text).not.toContain('secret');
     expect(await api.send('GET', route)).toMatchObject({ status });
-  });
+  },
+);
 
-  test('is the authorizer and crashes causes a 503, and the request does not count', async () => {
-    const { dayUsed } = await key.read();
-    const response = await api.send('GET', '/inventory', { headers: { 'X-Fault': 'Authorizer crashes' } });
+test('a crash of the authorizer causes a 503, and the request does not count', async () => {
+  const { dayUsed } = await key.read();
+  const response = await api.send('GET', '/inventory', { headers: { 'X-Fault': 'Authorizer crashes' } });
 
-    expect(response).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
-    expect(await key.read()).toMatchObject({ dayUsed });
-    expect(await api.list()).toMatchObject({ status: 200 });
-  });
+  expect(response).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(await key.read()).toMatchObject({ dayUsed });
+  expect(await api.list()).toMatchObject({ status: 200 });
+});
 
-  test('crashes after an update does not apply it again on a retry', async () => {
-    const update = (headers: Record<string, string>) => {
-      const sent = { 'Content-Type': 'application/json', 'Idempotency-Key': '"one"', ...headers };
-      return api.send('PATCH', '/inventory/101', { headers: sent, body: '{"quantity":32}' });
-    };
-    const failed = await update({ 'X-Fault': 'UpdateInventory crashes later' });
-    await api.setQuantity(101, 33);
-    const repeated = await update({});
+test('an update whose function crashes afterward is not applied again by a retry', async () => {
+  const update = (headers: Record<string, string>) => {
+    const sent = { 'Content-Type': 'application/json', 'Idempotency-Key': '"one"', ...headers };
+    return api.send('PATCH', '/inventory/101', { headers: sent, body: '{"quantity":32}' });
+  };
+  const failed = await update({ 'X-Fault': 'UpdateInventory crashes later' });
+  await api.setQuantity(101, 33);
+  const repeated = await update({});
 
-    expect(failed.status).toBe(502);
-    expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
-    expect(await host.stock.read('101')).toMatchObject({ quantity: 33 });
-  });
+  expect(failed.status).toBe(502);
+  expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
+  expect(await host.stock.read('101')).toMatchObject({ quantity: 33 });
+});
 
-  test.each(['crashes', 'throws'])('streams and then %s disconnects the client, and no other', async (what) => {
+test.each(['crashes', 'throws'])(
+  'a function that %s within a list disconnects only the client of that list',
+  async (what) => {
     const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault': `ListInventory ${what} later` };
     const response = await fetch(`${host.baseUrl}/inventory`, { headers });
 
@@ -141,8 +145,8 @@ describe('a function that', () => {
     expect(response.headers.get('X-RateLimit-Limit')).toBe('1000');
     await expect(response.text()).rejects.toMatchObject({ name: 'TypeError', message: 'terminated' });
     expect(await api.list()).toMatchObject({ status: 200 });
-  });
-});
+  },
+);
 
 describe('the service', () => {
   afterEach(() => {

@@ -162,7 +162,7 @@ describe('The limits of a key', () => {
     expect(await key.read()).toMatchObject({ minuteUsed: 0 });
   });
 
-  test('refuse an update during a flood of another key, which is then not applied', async () => {
+  test('refuse an update, which is not applied, even while another key floods the service', async () => {
     const suspended = { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true };
     const flooding = await issueKey(host, suspended);
     const currentMinute = Math.floor(clock.now / 60_000);
@@ -179,7 +179,7 @@ describe('The limits of a key', () => {
     expect(await host.stock.read('101')).toEqual(before);
   });
 
-  test('are throttled by the usage plan where the record has higher ones', async () => {
+  test('never exceed those of its usage plan, even if its record has higher ones', async () => {
     const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
     // More than the burst of the plan.
     const throttled = (await listConcurrently(key, 130)).filter(({ status }) => status === 429);
