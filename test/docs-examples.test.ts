@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -13,31 +14,16 @@ import { LocalHost } from './support/local-host.ts';
 import { anEntry } from './support/tables.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
-const README_URL = 'http://localhost:3000/v1';
+const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+const readmeFor = (serverUrl: string): string => readme.replaceAll('http://localhost:3000/v1', serverUrl);
 
 /** The guide as the reference page of a server shows it. */
-const guideFor = (serverUrl: string): string => {
-  const { petDeprecation } = settingsOf('staging');
-  return guide({ serverUrl, exampleKey: demoKey('free'), petDeprecation });
-};
+const guideFor = (serverUrl: string): string =>
+  guide({ serverUrl, exampleKey: demoKey('free'), petDeprecation: settingsOf('staging').petDeprecation });
 
-const readmeFor = (serverUrl: string): string =>
-  readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8').replaceAll(README_URL, serverUrl);
-
-/** Tests that need programs; skipped, with a word about it, where one is missing. */
-async function describeWith(programs: readonly string[], name: string, tests: () => void): Promise<void> {
-  const found = await Promise.all(programs.map((program) => run('sh', ['-c', `${program} --version`])));
-  const missing = programs.filter((_, index) => found[index]?.exitCode !== 0);
-  if (missing.length > 0) process.stderr.write(`Skipped, as ${missing.join(' and ')} cannot be run: ${name}.\n`);
-  (missing.length > 0 ? describe.skip : describe)(name, tests);
-}
-
-let host: LocalHost;
-
-beforeAll(async () => {
-  host = await LocalHost.start();
-});
-afterAll(() => host?.close());
+const hasPrograms = spawnSync('sh', ['-c', 'curl --version && jq --version && python3 --version']).status === 0;
+if (!hasPrograms)
+  process.stderr.write('Skipped, as curl, jq or python3 is missing: the examples of README and guide.\n');
 
 /** The code blocks of a page. */
 const blocksOf = (page: string) =>
@@ -74,13 +60,61 @@ function comparable(shown: string, language: string, response: string): readonly
   return [expected, Array.isArray(expected) && Array.isArray(received) ? received.slice(0, expected.length) : received];
 }
 
-await describeWith(['curl'], 'The examples of', () => {
+type Rows = readonly { readonly petId: number; readonly quantity: number }[];
+
+/** What becomes of a request of a sync. `forward` sends rows to the service, and returns the JSON of their results. */
+type Fault = (rows: Rows, response: ServerResponse, forward: (rows: Rows) => Promise<string>) => Promise<unknown>;
+
+const respondingWith =
+  (rateLimit: string): Fault =>
+  async (rows, response, forward) =>
+    response.setHeader('RateLimit', rateLimit).end(await forward(rows));
+
+/** Faults that a sync survives. */
+const faults = {
+  loseResponse: async (rows, response, forward) => {
+    await forward(rows);
+    response.destroy();
+  },
+  truncateResponse: async (rows, response, forward) => {
+    const results = await forward(rows);
+    const sent = response.writeHead(200, { 'Content-Length': results.length });
+    sent.write(results.slice(0, 100), () => response.destroy());
+  },
+  reachLimit: respondingWith('"minute";r=0;t=2, "day";r=940;t=52350'),
+  refuse: async (_, response) => {
+    response.writeHead(429, { 'Retry-After': 1 }).end('{"code":"RATE_LIMIT_EXCEEDED","message":"…","status":429}');
+  },
+  leaveOneRow: async ([first, ...rows], response, forward) => {
+    const results = JSON.parse(await forward(rows));
+    response.end(
+      JSON.stringify([{ petId: first?.petId, status: 503, error: { code: 'SERVICE_UNAVAILABLE' } }, ...results]),
+    );
+  },
+} satisfies Record<string, Fault>;
+
+/** Ends a sync: the limit that is left resets in hours. */
+const exhaustDay = respondingWith('"minute";r=12;t=30, "day";r=0;t=52350');
+
+/** Ends a sync: no retry would succeed. */
+const deny: Fault = async (_, response) =>
+  response.writeHead(401).end('{"code":"API_KEY_INVALID","message":"…","status":401}');
+
+(hasPrograms ? describe : describe.skip)('the examples of README and guide', () => {
+  const directory = temporaryDirectory();
+  let host: LocalHost;
+  beforeAll(async () => {
+    host = await LocalHost.start();
+  });
+  afterAll(() => host?.close());
+
   test.each([
     ['README.md', readmeFor, 1],
     ['docs/guide.md', guideFor, 7],
-  ])('%s succeed in order on a new server, with the responses that the page shows', async (_, pageFor, count) => {
-    const fresh = await LocalHost.start();
-    const examples = commandsOf(pageFor(fresh.baseUrl));
+  ])('of %s succeed in order, with the responses that the page shows', async (_, pageFor, count) => {
+    const examples = commandsOf(pageFor(host.baseUrl));
+    // As on a new server, after the examples of another page.
+    await host.stock.put(anEntry(101, 4));
     const outcomes: unknown[] = [];
     const expected: unknown[] = [];
     for (const { command, shown } of examples) {
@@ -90,131 +124,50 @@ await describeWith(['curl'], 'The examples of', () => {
       expected.push({ command, exitCode: 0, stderr: '', response: shownResponse });
       outcomes.push({ command, ...ended, response });
     }
-    await fresh.close();
 
     expect(outcomes).toEqual(expected);
     expect(examples).toHaveLength(count);
   });
-});
-
-type Rows = readonly { readonly petId: number; readonly quantity: number }[];
-
-/** A request of a sync at the proxy, and the means to respond. */
-interface Exchange {
-  readonly rows: Rows;
-  readonly response: ServerResponse;
-  /** Sends rows to the service. @returns the JSON text of their results */
-  readonly forward: (rows: Rows) => Promise<string>;
-}
-
-const rowError = { code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable.', status: 503 };
-
-type Fault = (exchange: Exchange) => Promise<unknown>;
-
-/** Faults that a sync survives. */
-const faults: readonly Fault[] = [
-  async function loseResponse({ rows, response, forward }) {
-    await forward(rows);
-    response.destroy();
-  },
-  async function truncateResponse({ rows, response, forward }) {
-    const results = await forward(rows);
-    const sent = response.writeHead(200, { 'Content-Length': results.length });
-    sent.write(results.slice(0, 100), () => response.destroy());
-  },
-  async function reachLimit({ rows, response, forward }) {
-    const results = await forward(rows);
-    response.setHeader('RateLimit', '"minute";r=0;t=2, "day";r=940;t=52350').end(results);
-  },
-  async function refuse({ response }) {
-    response.writeHead(429, { 'Retry-After': 1 }).end('{"code":"RATE_LIMIT_EXCEEDED","message":"…","status":429}');
-  },
-  async function leaveOneRow({ rows: [first, ...rows], response, forward }) {
-    const results = JSON.parse(await forward(rows));
-    response.end(JSON.stringify([{ petId: first?.petId, status: 503, error: rowError }, ...results]));
-  },
-];
-
-/** A proxy in front of the service, with a fault for each of the first requests. */
-class FaultyProxy {
-  readonly requests: { readonly key: unknown; readonly receivedAt: number }[] = [];
-  readonly #server: Server = createServer((request, response) => void this.#respond(request, response));
-  readonly #faults: readonly Fault[];
-  #port = 0;
-
-  private constructor(first: readonly Fault[]) {
-    this.#faults = first;
-  }
-
-  static async start(first: readonly Fault[]): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(first);
-    proxy.#port = await listen(proxy.#server);
-    return proxy;
-  }
-
-  get baseUrl(): string {
-    return `http://127.0.0.1:${this.#port}/v1`;
-  }
-
-  close(): Promise<void> {
-    return close(this.#server);
-  }
-
-  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { authorization = '', 'content-type': type = '', 'idempotency-key': key = '' } = request.headers;
-    const fault = this.#faults[this.requests.length];
-    this.requests.push({ key, receivedAt: performance.now() });
-    const headers = { Authorization: authorization, 'Content-Type': type, 'Idempotency-Key': String(key) };
-    const forward = async (rows: Rows): Promise<string> => {
-      const body = JSON.stringify(rows);
-      const forwarded = await fetch(`${host.baseUrl}/inventory`, { method: 'PATCH', headers, body });
-      response.statusCode = forwarded.status;
-      return forwarded.text();
-    };
-    const rows: Rows = JSON.parse(await text(request));
-    await (fault ? fault({ rows, response, forward }) : response.end(await forward(rows)));
-  }
-}
-
-/** Ends a sync: the limit that is left resets in hours. */
-const exhaustDay: Fault = async ({ rows, response, forward }) => {
-  const results = await forward(rows);
-  response.setHeader('RateLimit', '"minute";r=12;t=30, "day";r=0;t=52350').end(results);
-};
-
-/** Ends a sync: no retry would succeed. */
-const deny: Fault = async ({ response }) =>
-  response.writeHead(401).end('{"code":"API_KEY_INVALID","message":"…","status":401}');
-
-const programs = [
-  { language: 'python', shell: 'python3', required: ['python3'] },
-  { language: 'sh', shell: 'sh', required: ['curl', 'jq'] },
-] as const;
-
-for (const { language, shell, required } of programs) {
-  const directory = temporaryDirectory();
 
   /** Runs the program of the guide with rows for these pets, whose quantity is 1, and for one that does not exist. */
-  async function sync(petIds: readonly number[], first: readonly Fault[]) {
-    const proxy = await FaultyProxy.start(first);
-    const program = blocksOf(guideFor(proxy.baseUrl)).find((block) => block.language === language && isSync(block));
+  async function sync(language: string, petIds: readonly number[], first: readonly Fault[]) {
+    const requests: { readonly key: unknown; readonly receivedAt: number }[] = [];
+    /** Passes a request on to the service, the first ones with a fault each. */
+    async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { authorization = '', 'idempotency-key': key = '' } = request.headers;
+      const fault = first[requests.length];
+      requests.push({ key, receivedAt: performance.now() });
+      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': String(key) };
+      const forward = async (rows: Rows): Promise<string> => {
+        const body = JSON.stringify(rows);
+        const forwarded = await fetch(`${host.baseUrl}/inventory`, { method: 'PATCH', headers, body });
+        response.statusCode = forwarded.status;
+        return forwarded.text();
+      };
+      const rows: Rows = JSON.parse(await text(request));
+      await (fault ? fault(rows, response, forward) : response.end(await forward(rows)));
+    }
+    const proxy = createServer((request, response) => void respond(request, response));
+    const page = guideFor(`http://127.0.0.1:${await listen(proxy)}/v1`);
+    const program = blocksOf(page).find((block) => block.language === language && isSync(block));
     const rows = [...petIds, 999].map((petId) => ({ petId, quantity: 7, ifQuantity: 1 }));
     await host.stock.putAll(petIds.map((petId) => anEntry(petId)));
     writeFileSync(path.join(directory, 'sync'), program?.code ?? '');
     writeFileSync(path.join(directory, 'rows.json'), JSON.stringify(rows));
     const key = randomUUID();
-    const outcome = await run('sh', ['-ec', `cd '${directory}'; ${shell} sync ${key}`]);
-    await proxy.close();
-    const results = outcome.stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
-    return { ...outcome, results: results.toSorted((a, b) => a.petId - b.petId), requests: proxy.requests, key };
+    const shell = language === 'python' ? 'python3' : 'sh';
+    const { exitCode, stdout, stderr } = await run('sh', ['-ec', `cd '${directory}'; ${shell} sync ${key}`]);
+    await close(proxy);
+    const results = stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+    return { exitCode, stderr, results: results.toSorted((a, b) => a.petId - b.petId), requests, key };
   }
 
-  await describeWith(required, `The sync of the guide in ${language}`, () => {
+  describe.each(['python', 'sh'])('of a sync in %s', (language) => {
     test('sets each quantity and waits as required, even if responses are lost', async () => {
       const petIds = Array.from({ length: 60 }, (_, index) => 5_000 + index);
-      const { exitCode, stderr, results, requests, key } = await sync(petIds, faults);
-      const pauseAfter = (name: string): number => {
-        const index = faults.findIndex((fault) => fault.name === name);
+      const { exitCode, stderr, results, requests, key } = await sync(language, petIds, Object.values(faults));
+      const pauseAfter = (name: keyof typeof faults): number => {
+        const index = Object.keys(faults).indexOf(name);
         return Number(requests[index + 1]?.receivedAt) - Number(requests[index]?.receivedAt);
       };
 
@@ -236,10 +189,10 @@ for (const { language, shell, required } of programs) {
       ['a retry would fail', deny, 0, 'API_KEY_INVALID'],
     ])('stops and reports the cause if %s', async (_, fault, done, message) => {
       const petIds = Array.from({ length: 30 }, (__, index) => 6_000 + index);
-      const { exitCode, stderr, results, requests } = await sync(petIds, [fault]);
+      const { exitCode, stderr, results, requests } = await sync(language, petIds, [fault]);
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
       expect([results.length, requests.length]).toEqual([done, 1]);
     });
   });
-}
+});

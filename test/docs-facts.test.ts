@@ -1,112 +1,166 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
+import { examples } from '../infra/reference/examples.ts';
+import { maxPerCustomer } from '../infra/stack/check-settings.ts';
 import { batchThrottle, overflowBatchThrottle } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';
-import { inventoryItemSchema } from '../shared/contract/inventory.ts';
-import { MAX_LIMIT, operations } from '../shared/contract/operations.ts';
-import { API_VERSION } from '../shared/contract/records.ts';
+import { errorCatalog, ServiceError } from '../shared/contract/errors.ts';
+import { inventoryItemSchema, MAX_QUANTITY } from '../shared/contract/inventory.ts';
+import { MAX_LIMIT, type Operation, operations } from '../shared/contract/operations.ts';
+import { API_VERSION, petStatuses } from '../shared/contract/records.ts';
 import { operationIds } from '../shared/contract/routes.ts';
+import { IDEMPOTENCY_KEY_RULE } from '../shared/http/conditional-requests.ts';
 import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
+import { MIN_PACE } from '../shared/http/list-handler.ts';
+import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
-import { planIds, plans } from '../shared/keys/plans.ts';
 import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/limiter.ts';
-import { propertiesOf, readableStage } from './support/service-template.ts';
+import { planIds, plans } from '../shared/keys/plans.ts';
+import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
+import { MAX_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
-const production = readableStage('production');
+const { production, staging } = stages;
 
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
 
-/** A page of docs/operating, as one line of words: line breaks and the padding of tables say nothing. */
-const page = (name: string): string => read(`docs/operating/${name}.md`).replaceAll(/\s+/g, ' ');
+/** A page as one line of words: line breaks and the padding of tables say nothing. */
+const wordsOf = (file: string): string => read(file).replaceAll(/\s+/g, ' ');
 
+const readme = read('README.md');
+const guide = read('docs/guide.md');
 const changeLog = read('CHANGELOG.md');
 
 const formatNumber = (value: number): string => value.toLocaleString('en');
+const formatList = (items: readonly string[], conjunction: 'and' | 'or'): string =>
+  items
+    .map((item) => `\`${item}\``)
+    .join(', ')
+    .replace(/, (?=[^,]+$)/, ` ${conjunction} `);
 
-const [, lists] =
-  propertiesOf(
-    production,
-    'AWS::Lambda::Function',
-    v.looseObject({ Timeout: v.number(), ReservedConcurrentExecutions: v.optional(v.number()) }),
-  ).find(([name]) => name === 'FunctionsListInventory') ?? [];
-const seconds = lists?.Timeout;
-const [, overflow] =
-  propertiesOf(
-    production,
-    'AWS::ApiGateway::UsagePlan',
-    v.looseObject({ Throttle: v.optional(v.object({ BurstLimit: v.number(), RateLimit: v.number() })) }),
-  ).find(([name]) => name === 'UsagePlansOverflow') ?? [];
+const allOperations: readonly Operation[] = Object.values(operations);
+const { bytes, withinMs } = MIN_PACE;
+const { perMinute, perDay } = staging.maxEnterpriseLimits;
 
-const rate = v.object({ Statement: v.object({ RateBasedStatement: v.object({ Limit: v.number() }) }) });
-const [[, firewall] = []] = propertiesOf(production, 'AWS::WAFv2::WebACL', v.object({ Rules: v.looseTuple([rate]) }));
-const requestsPerAddress = firewall?.Rules[0].Statement.RateBasedStatement.Limit ?? Number.NaN;
-const body = `${MAX_BODY_BYTES / 1_024} KiB`;
-
-describe('a number on a page', () => {
-  test.each([
-    ['limits', `${formatNumber(MAX_API_KEYS)} API keys per account and region`],
-    ['limits', `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`],
-    ['limits', `${formatNumber(Number(overflow?.Throttle?.RateLimit))} refused requests per second`],
-    ['limits', `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`],
-    ['limits', `200 MB and ${Number(seconds) / 60} minutes per list`],
-    ['limits', `\`?limit=${MAX_LIMIT}\``],
-    ['limits', `max concurrent lists of a kind (${lists?.ReservedConcurrentExecutions} on production)`],
-    ['limits', `${batchThrottle.rateLimit} requests per second per key`],
-    ['limits', `Production runs ${stages.production.batchConcurrency} concurrently`],
-    ...['../keys', '../architecture', '../decisions/template-on-a-laptop'].map((name) => [
-      name,
-      `${batchThrottle.rateLimit} batch updates per second`,
+const facts: Readonly<Record<string, readonly string[]>> = {
+  guide: [
+    `from 0 to ${MAX_QUANTITY}`,
+    `(${formatList(petStatuses, 'or')})`,
+    `suspended for ${SUSPENSION_MS / 60_000} minutes`,
+    `\`limit\` (1 to ${formatNumber(MAX_LIMIT)})`,
+    `less than ${bytes / withinMs} kB per second, before compression, for ${withinMs / 1_000} seconds`,
+    `reads at most ${formatNumber(MAX_READ_FOR_PAGE)} of`,
+    `Other keys are allowed: ${IDEMPOTENCY_KEY_RULE}.`,
+    `send ${formatList(allowedRequestHeaders, 'and')}`,
+    `version ${API_VERSION};`,
+    `header \`${STABILITY_HEADER}\``,
+    `send ${batchThrottle.rateLimit} of these requests per second`,
+    ...allOperations.flatMap(({ method, path: route, stability, deprecated }) => [
+      ...(deprecated ? [`\`${method} ${route}\` is deprecated.`] : []),
+      ...(stability === 'stable' ? [] : [`- \`${method} ${route}\`: ${stability}`]),
     ]),
-    ['../guide', `send ${batchThrottle.rateLimit} of these requests per second`],
-    ['deploying', `two times ${lists?.ReservedConcurrentExecutions} for lists`],
-    ['security', `| body | ${body}`],
-    ['security', `| ${formatNumber(requestsPerAddress)} in five minutes`],
-    ['security', `${stages.production.logRetentionDays} days on both stages`],
-  ])('of %s matches the code: %s', (name, words) => {
-    expect(page(name)).toContain(words);
-  });
+  ],
+  keys: [
+    `${batchThrottle.rateLimit} batch updates per second`,
+    `on this plan: ${planIds.map((plan) => `\`${plan}\``).join(', ')};`,
+  ],
+  architecture: [`${batchThrottle.rateLimit} batch updates per second`],
+  'decisions/template-on-a-laptop': [`${batchThrottle.rateLimit} batch updates per second`],
+  'operating/limits': [
+    `${formatNumber(MAX_API_KEYS)} API keys per account and region`,
+    `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`,
+    `${formatNumber(production.throttle.requestsPerSecond)} refused requests per second`,
+    `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`,
+    `200 MB and ${production.lists.seconds / 60} minutes per list`,
+    `\`?limit=${MAX_LIMIT}\``,
+    `max concurrent lists of a kind (${production.lists.concurrency} on production)`,
+    `${batchThrottle.rateLimit} requests per second per key`,
+    `Production runs ${production.batchConcurrency} concurrently`,
+  ],
+  'operating/deploying': [`two times ${production.lists.concurrency} for lists`],
+  'operating/security': [
+    `| body | ${MAX_BODY_BYTES / 1_024} KiB`,
+    `| ${formatNumber(2 * maxPerCustomer(production.maxEnterpriseLimits))} in five minutes`,
+    `${production.logRetentionDays} days on both stages`,
+  ],
+  'operating/costs': [`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`],
+};
 
-  test('of the costs page for Enterprise is the maximum of staging', () => {
-    const { perMinute, perDay } = stages.staging.maxEnterpriseLimits;
-    expect(page('costs')).toContain(`${formatNumber(perMinute)} per minute and ${formatNumber(perDay)} per day`);
-  });
-});
+test.each(Object.entries(facts).flatMap(([page, texts]) => texts.map((fact) => [page, fact] as const)))(
+  'docs/%s.md matches the code: %s',
+  (page, fact) => {
+    expect(wordsOf(`docs/${page}.md`)).toContain(fact);
+  },
+);
 
-describe('README', () => {
-  const readme = read('README.md');
-
-  // So the demo keys are the same on every machine.
-  test.each(planIds)('has the plan %s in its table, and its demo key as the server prints it', (plan) => {
+test.each([
+  ['README.md', `as agreed, max ${formatNumber(limitsOfDemoKey('enterprise').perMinute)}`],
+  ['docs/guide.md', 'as agreed'],
+])('%s has exactly the plans of the catalog', (file, agreed) => {
+  const [, rows = ''] = /^\| plan .*\n.*\n((?:\|.*\n)+)/m.exec(read(file)) ?? [];
+  const expected = planIds.map((plan) => {
     const { title, limits } = plans[plan];
-    const { perMinute, perDay } = limitsOfDemoKey(plan);
-    const [minute, day] = [perMinute, perDay].map(formatNumber);
-    const row = limits === 'agreed' ? `as agreed, max ${minute} | as agreed` : `${minute} | ${day}`;
-    expect(readme).toContain(`${demoKey(plan)}  ${minute} per minute, ${day} per day`);
-    expect(readme.replaceAll(/ +/g, ' ')).toContain(`| ${title} | ${row} |`);
+    return limits === 'agreed'
+      ? `| ${title} | ${agreed} | as agreed |`
+      : `| ${title} | ${formatNumber(limits.perMinute)} | ${formatNumber(limits.perDay)} |`;
   });
 
-  test('names the plans, and docs/keys.md the tags of their usage plans', () => {
-    expect(readme).toContain(`(${planIds.map((plan) => plans[plan].title).join(', ')})`);
-    for (const plan of planIds) expect(changeLog).toContain(plans[plan].title);
-    expect(page('../keys')).toContain(`on this plan: ${planIds.map((plan) => `\`${plan}\``).join(', ')};`);
-  });
-
-  test.each(Object.values(operations))('costs and change log have the operation $method $path', (operation) => {
-    for (const text of [readme, page('costs'), changeLog])
-      expect(text).toContain(`\`${operation.method} ${operation.path}\``);
-  });
+  expect(rows.replaceAll(/ +/g, ' ').trim().split('\n')).toEqual(expected);
 });
 
-test.each(Object.keys(inventoryItemSchema.entries))('Imports and change log have the field %s of stock', (field) => {
+test.each(planIds)(
+  'README has the demo key of the plan %s as the server prints it, and the change log its title',
+  (plan) => {
+    const [minute, day] = Object.values(limitsOfDemoKey(plan)).map(formatNumber);
+
+    // So the demo keys are the same on every machine.
+    expect(readme).toContain(`${demoKey(plan)}  ${minute} per minute, ${day} per day`);
+    expect(changeLog).toContain(plans[plan].title);
+  },
+);
+
+test.each(allOperations)('README, costs and change log have the operation $method $path', (operation) => {
+  for (const text of [readme, read('docs/operating/costs.md'), changeLog])
+    expect(text).toContain(`\`${operation.method} ${operation.path}\``);
+});
+
+test.each(Object.keys(inventoryItemSchema.entries))('imports and change log have the field %s of stock', (field) => {
   expect(/^\| stock .*/m.exec(read('docs/importing.md'))?.[0]).toContain(`\`${field}\``);
   expect(changeLog).toMatch(new RegExp(`\\b${field}\\b`));
 });
 
-test('The client has a method for each operation, and its README lists them all', () => {
+test('the guide has the examples of the OpenAPI document, and no unknown error code', () => {
+  const blocks = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown => JSON.parse(json));
+  const codes = [...guide.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code = '']) => code);
+
+  expect(blocks).toEqual([
+    examples.listInventory,
+    examples.updateInventory,
+    new ServiceError('PET_NOT_FOUND').body,
+    examples.adjustInventory,
+    examples.updateInventories,
+  ]);
+  expect(codes.filter((code) => !(code in errorCatalog))).toEqual([]);
+});
+
+test('docs/errors.md has the status and message of each error, and when to retry', () => {
+  const page = read('docs/errors.md');
+  const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\* (.+)$/gm)].map(([, ...section]) => section);
+  const rows = [...page.matchAll(/^\| (\d+) +\| \[`(\w+)`\]\S+ +\| (.+?) +\|$/gm)];
+  const retried = rows.filter(([, status, code]) => /429|503/.test(`${status}`) && code !== 'UPDATE_OUTCOME_UNKNOWN');
+  const errors = Object.entries(errorCatalog).map(([code, { status, message }]) => [code, `${status}`, message]);
+
+  expect(sections).toEqual(
+    errors.map(([code, status, message = '']) => [code, status, message.replaceAll('<', '\\<')]),
+  );
+  expect(rows.map(([, status, code]) => [code, status])).toEqual(errors.map(([code, status]) => [code, status]));
+  expect(new Set(retried.map(([, , , when]) => when))).toEqual(new Set(['after `Retry-After`']));
+});
+
+test('the client has a method for each operation, and its README lists them all', () => {
   const methods = Object.getOwnPropertyNames(InventoryClient.prototype).filter((name) => name !== 'constructor');
   const [, calls = ''] = /\*\*Calls\*\*: ([^.]+)\./.exec(read('shared/client/README.md')) ?? [];
 
@@ -129,5 +183,6 @@ test('CONTRIBUTING lists every package', () => {
     name.replace(/^(@aws-sdk|@smithy|@types)\/.+/, '$1/*'),
   );
   const [, table = ''] = /^## Packages\n\n(.*?)\n\n/ms.exec(read('CONTRIBUTING.md')) ?? [];
+
   expect(new Set([...table.matchAll(/`(.+?)`/g)].map(([, name]) => name))).toEqual(new Set(packages));
 });

@@ -10,19 +10,17 @@ const { checkSync } = await import('recheck');
 const root = join(import.meta.dirname, '..');
 
 /** What is deployed. Host and admin command see the texts of those who run them, the client those of the service. */
-const files = ['shared', 'functions'].flatMap((directory) =>
-  globSync(`${directory}/**/*.ts`, { cwd: root, exclude: (path) => path.startsWith('shared/client') }),
-);
+const files = globSync('{shared,functions}/**/*.ts', { cwd: root, exclude: ['shared/client/**'] });
 
-const patterns = new Map<string, { readonly source: string; readonly flags: string; readonly file: string }>();
+const patterns = new Map<string, readonly [source: string, flags: string]>();
 /** Files that make a regular expression out of texts, which this suite cannot see. */
 const made: string[] = [];
 
 for (const file of files) {
   JSON.stringify(parseSync(readFileSync(join(root, file), 'utf8'), { syntax: 'typescript' }), (_, node) => {
     if (node?.type === 'RegExpLiteral') {
-      const { pattern: source, flags } = node;
-      patterns.set(`/${source}/${flags}`, { source, flags, file });
+      const { pattern, flags } = node;
+      patterns.set(`/${pattern}/${flags}`, [pattern, flags]);
     }
     const isCall = node?.type === 'NewExpression' || node?.type === 'CallExpression';
     if (isCall && node.callee.value === 'RegExp') made.push(file);
@@ -37,10 +35,8 @@ function growthOf(source: string, flags: string): string {
   return result.status === 'unknown' ? `unknown: ${result.error.kind}` : result.complexity.type;
 }
 
-test.each([...patterns])('The time to match %s is at most linear in the length of the text', (_, pattern) => {
-  const { source, flags, file } = pattern;
-
-  expect(`${file}: ${growthOf(source, flags)}`).toMatch(/: (?:constant|linear|safe)$/);
+test.each([...patterns])('The time to match %s is at most linear in the length of the text', (_, [source, flags]) => {
+  expect(growthOf(source, flags)).toMatch(/^(?:constant|linear|safe)$/);
 });
 
 test('No code builds a regular expression at run time', () => {

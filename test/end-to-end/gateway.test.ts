@@ -1,116 +1,42 @@
-import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { routes } from '../../shared/contract/routes.ts';
-import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
-import { generateToken } from '../../shared/keys/token.ts';
-import { ApiClient, checked } from '../support/api-client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  CreateApiKeyCommand,
+  CreateUsagePlanKeyCommand,
+  DeleteUsagePlanKeyCommand,
+  TagResourceCommand,
+  UpdateApiKeyCommand,
+} from '@aws-sdk/client-api-gateway';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { templatePlanOf } from '../../infra/local/prepare-data.ts';
+import type { PlanId } from '../../shared/keys/plans.ts';
+import { type Answer, ApiClient } from '../support/api-client.ts';
+import { gatewayAt } from '../support/gateway-records.ts';
+import { HostClock } from '../support/host-clock.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { exchange, parseResponse } from '../support/raw-http.ts';
-import { parsed } from '../support/tables.ts';
 
 let host: LocalHost;
-let key: IssuedKey;
-let api: ApiClient;
-let withoutKey: ApiClient;
 
 beforeAll(async () => {
   host = await LocalHost.start();
-  key = await issueKey(host);
-  api = ApiClient.withKey(host.baseUrl, key.token);
-  withoutKey = new ApiClient(host.baseUrl, undefined);
 });
-
 afterAll(() => host?.close());
 
-const listWithKey = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
+const apiOf = ({ token }: IssuedKey) => ApiClient.withKey(host.baseUrl, token);
 
-describe('a request without a valid key', () => {
-  test('is denied with 401 before any other check', async () => {
-    expect(await withoutKey.send('PATCH', '/inventory/no-pet')).toMatchObject({
-      status: 401,
-      rateLimit: { limit: 0, remaining: 0 },
-    });
-  });
-
-  test('gets the same response for a disabled, expired or unknown key, and another for a typo', async () => {
-    const disabled = await issueKey(host, { enabled: false });
-    const expired = await issueKey(host, { expiresAtMs: Date.now() - 1 });
-    const tokens = [disabled.token, expired.token, generateToken()];
-    const responses = await Promise.all(tokens.map(listWithKey));
-
-    expect(responses[0]).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
-    expect(new Set(responses.map((reply) => reply.text))).toHaveProperty('size', 1);
-    expect(await listWithKey(`${key.token}x`)).toMatchObject({
-      status: 401,
-      error: { code: 'API_KEY_INVALID', message: expect.stringContaining('mistyped') },
-    });
-  });
-
-  test('is denied with 401 for a stored record id, a stored hash, or an unknown token of a key', async () => {
-    const { recordId, hash } = parsed(key.token);
-    const hexHash = Buffer.from(hash, 'base64url').toString('hex');
-    for (const stored of [recordId, hexHash]) {
-      const ofItself = createHash('sha256').update(stored).digest('hex');
-      await key.put({ ...(await key.read()), recordId: ofItself, tokens: tokenEntry(stored, {}, 0), keyId: stored });
-    }
-
-    for (const refused of [recordId, hexHash, generateToken(recordId)])
-      expect(await listWithKey(refused)).toMatchObject({ status: 401, error: { code: 'API_KEY_INVALID' } });
-  });
-});
-
-const paths = [...new Set(Object.values(routes).map(({ path }) => `/v1${path}`))].join(', ');
-
-describe('an unknown route', () => {
-  test.each([
-    [
-      'DELETE',
-      '/inventory/101',
-      405,
-      '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".',
-      'GET, HEAD, PATCH, OPTIONS',
-    ],
-    ['GET', '', 404, `There is nothing at "/v1/". Known paths: ${paths}.`, null],
-    [
-      'GET',
-      '/inventory/',
-      404,
-      `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${paths}.`,
-      null,
-    ],
-    ['GET', '/%zz', 404, `There is nothing at "/v1/%zz". Known paths: ${paths}.`, null],
-  ])('%s %s returns %i and names the known ones', async (method, path, status, message, allowed) => {
-    const reply = await api.send(method, path);
-
-    expect(reply).toMatchObject({ status, error: { message } });
-    expect(reply.headers.get('Allow')).toBe(allowed);
-  });
-
-  test('without the stage returns 404 with the address of the API', async () => {
-    const { status, error } = await new ApiClient(host.origin, undefined).send('GET', '/inventory');
-
-    expect({ status, message: error?.message }).toEqual({
-      status: 404,
-      message: expect.stringContaining(host.baseUrl),
-    });
-  });
-});
-
-test('a CORS preflight needs no key', async () => {
+test('a request without a key is denied before any other check, and a CORS preflight needs none', async () => {
+  const withoutKey = new ApiClient(host.baseUrl, undefined);
   const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'PATCH' };
-  const reply = await withoutKey.send('OPTIONS', '/inventory/101', { headers });
 
-  expect(reply).toMatchObject({ status: 204, text: '' });
-  expect(reply.headers.get('Access-Control-Allow-Origin')).toBe('*');
-  expect(reply.headers.get('Access-Control-Max-Age')).toBe('3600');
-});
-
-test('a request with the Host of another server returns 400', async () => {
-  const rebound = 'GET /v1/inventory HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n';
-  const reply = checked(parseResponse(await exchange(host.origin, rebound)));
-
-  expect(reply).toMatchObject({ error: { code: 'BAD_REQUEST' } });
+  expect(await withoutKey.send('PATCH', '/inventory/no-pet')).toMatchObject({
+    error: { code: 'API_KEY_MISSING' },
+    rateLimit: { limit: 0, remaining: 0 },
+  });
+  const preflight = await withoutKey.send('OPTIONS', '/inventory/101', { headers });
+  expect(preflight).toMatchObject({ status: 204, text: '' });
+  expect(preflight.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(preflight.headers.get('Access-Control-Max-Age')).toBe('3600');
 });
 
 describe('The private part of the server', () => {
@@ -127,30 +53,140 @@ describe('The private part of the server', () => {
   test.each([
     ['the database', '/', callDatabase, '-TablesStock'],
     ['the keys', '/apikeys?includeValues=true', { headers: { authorization } }, 'demo-free'],
-    ['the outputs', '/outputs.json', { headers: {} }, 'StockTableName'],
+    ['the outputs', '/outputs.json', { headers: {} }, '"BaseUrl":"http://localhost:'],
   ])('gives %s to a local caller, but not to a page of another origin', async (_, path, call, part) => {
     const own = await fetch(host.origin + path, call);
-    const refused = await fetch(host.origin + path, {
-      ...call,
-      headers: { ...call.headers, origin: 'https://example.com' },
-    });
+    const headers = { ...call.headers, origin: 'https://example.com' };
+    const refused = await fetch(host.origin + path, { ...call, headers });
 
     expect(await own.text()).toContain(part);
     expect(refused.status).toBe(403);
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('has outputs with the URLs of this server', async () => {
-    const outputs = JSON.stringify(host.host.outputs);
-
-    expect(host.host.outputs).toMatchObject({ BaseUrl: host.baseUrl, GatewayUrl: host.baseUrl });
-    expect(outputs).not.toContain('execute-api');
-  });
-
   test('serves nothing at the port of the engine without its secret path', async () => {
     const response = await fetch(new URL('/', host.host.engineEndpoint), callDatabase);
 
-    expect(response.status).toBe(404);
-    expect(await response.text()).toBe('');
+    expect([response.status, await response.text()]).toEqual([404, '']);
+  });
+});
+
+test('changes in API Gateway take effect within 20 seconds', async () => {
+  const gateway = gatewayAt(host.origin);
+  const plan = (id: PlanId) => templatePlanOf(host.host.records, id)?.id ?? '';
+
+  /** Makes an enabled API key on a usage plan. Its value is its only token. */
+  async function createKey(planId: PlanId, tags?: Record<string, string>) {
+    const { id: keyId = '', value: token = '' } = await gateway.send(new CreateApiKeyCommand({ enabled: true, tags }));
+    host.issuedKeys.add(token);
+    await gateway.send(new CreateUsagePlanKeyCommand({ usagePlanId: plan(planId), keyId, keyType: 'API_KEY' }));
+    return { keyId, token };
+  }
+
+  /** The limit per minute of a key, or the status of a refusal. */
+  async function limitOf(token: string): Promise<number> {
+    const { status, rateLimit } = await ApiClient.withKey(host.baseUrl, token).list();
+    return status === 200 ? rateLimit.limit : status;
+  }
+
+  async function expectSoon(wanted: Readonly<Record<string, number>>): Promise<void> {
+    const limits = () => Promise.all(Object.keys(wanted).map(limitOf));
+    const deadline = performance.now() + 20_000;
+    while (!isDeepStrictEqual(await limits(), Object.values(wanted)) && performance.now() < deadline) await sleep(100);
+    expect(await limits()).toEqual(Object.values(wanted));
+  }
+
+  const ofPro = await createKey('pro');
+  const tagged = await createKey('enterprise', { 'per-minute': '123', 'per-day': '4567' });
+  const issued = await issueKey(host, { plan: 'free', perMinute: 60 });
+  await expectSoon({ [ofPro.token]: 300, [tagged.token]: 123, [issued.token]: 60 });
+
+  const disable = [{ op: 'replace' as const, path: '/enabled', value: 'false' }];
+  await gateway.send(new UpdateApiKeyCommand({ apiKey: (await issued.read()).keyId, patchOperations: disable }));
+  await gateway.send(new DeleteUsagePlanKeyCommand({ usagePlanId: plan('pro'), keyId: ofPro.keyId }));
+  const resourceArn = `arn:aws:apigateway:us-east-1::/apikeys/${tagged.keyId}`;
+  await gateway.send(new TagResourceCommand({ resourceArn, tags: { 'per-minute': '234' } }));
+  await expectSoon({ [ofPro.token]: 401, [tagged.token]: 234, [issued.token]: 401 });
+  gateway.destroy();
+});
+
+const listConcurrently = (key: IssuedKey, count: number) =>
+  Promise.all(Array.from({ length: count }, () => apiOf(key).list()));
+/** The limits of this many admitted requests, the last with nothing left. */
+const countdown = (count: number, limits: object) =>
+  Array.from({ length: count }, (_, index) => ({ ...limits, remaining: count - 1 - index }));
+/** The limits in the admitted responses, by what remains. */
+const admitted = (responses: readonly Answer[]) =>
+  responses
+    .flatMap(({ status, rateLimit }) => (status === 200 ? rateLimit : []))
+    .toSorted((a, b) => b.remaining - a.remaining);
+
+describe('The limits of a key', () => {
+  let clock: HostClock;
+
+  beforeAll(() => void (clock = new HostClock()));
+  afterAll(() => clock.release());
+  beforeEach(() => clock.moveToFreshMinute(40));
+
+  test('admit exactly as many concurrent requests as remain per minute, then per day', async () => {
+    const key = await issueKey(host, { perMinute: 60, perDay: 100 });
+
+    const first = await listConcurrently(key, 80);
+    expect(admitted(first)).toEqual(countdown(60, { limit: 60, reset: clock.endOfMinute }));
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    clock.moveToFreshMinute();
+    expect(admitted(await listConcurrently(key, 60))).toEqual(countdown(40, { limit: 100, reset: clock.endOfDay }));
+    clock.moveTo(clock.endOfDay * 1_000);
+    expect(admitted(await listConcurrently(key, 70))).toHaveLength(60);
+  });
+
+  test('count a request that the gateway denies after its admission', async () => {
+    const key = await issueKey(host, { perMinute: 10 });
+    const { keyId } = await key.read();
+    const { records } = host.host;
+    for (const apiKey of records.apiKeys.filter(({ id }) => id === keyId))
+      records.putApiKey({ ...apiKey, enabled: false });
+
+    expect(await apiOf(key).list()).toMatchObject({
+      error: { code: 'API_KEY_INVALID' },
+      rateLimit: { limit: 10, remaining: 9 },
+    });
+    expect(await key.read()).toMatchObject({ minuteUsed: 1 });
+  });
+
+  test('do not count a request with a body over 10 MB', async () => {
+    const key = await issueKey(host);
+    const response = await apiOf(key).patch(101, ' '.repeat(10 * 1024 * 1024 + 1));
+
+    expect(response).toMatchObject({ status: 413, rateLimit: { limit: 0, remaining: 0, reset: 0 } });
+    expect(await key.read()).toMatchObject({ minuteUsed: 0 });
+  });
+
+  test('refuse an update, which is not applied, even while another key floods the service', async () => {
+    const suspended = { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true };
+    const flooding = await issueKey(host, suspended);
+    const currentMinute = Math.floor(clock.now / 60_000);
+    const exhausted = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
+    const before = await host.stock.read('101');
+    const [flood, honest] = await Promise.all([listConcurrently(flooding, 280), apiOf(exhausted).setQuantity(101, 99)]);
+
+    expect(new Set(flood.map(({ error }) => error?.code))).toEqual(new Set(['API_KEY_SUSPENDED']));
+    expect(honest).toMatchObject({
+      error: { code: 'RATE_LIMIT_EXCEEDED' },
+      rateLimit: { limit: 60, remaining: 0, reset: clock.endOfMinute },
+    });
+    expect(honest.headers.get('Retry-After')).toBe('20');
+    expect(await host.stock.read('101')).toEqual(before);
+  });
+
+  test('never exceed those of its usage plan, even if its record has higher ones', async () => {
+    const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
+    // More than the burst of the plan.
+    const throttled = (await listConcurrently(key, 130)).filter(({ status }) => status === 429);
+
+    expect(new Set(throttled.map(({ error, headers }) => `${error?.code} ${headers.get('Retry-After')}`))).toEqual(
+      new Set(['TOO_MANY_REQUESTS 1']),
+    );
+    expect(throttled[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
   });
 });

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -8,12 +8,11 @@ import { setTimeout } from 'node:timers/promises';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
-import { demoKey } from '../../infra/demo-keys.ts';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { planIds } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { LogScan, secretOf } from '../support/secrets.ts';
+import { secretOf } from '../support/secrets.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 // A start takes some two seconds, a synthesis some more, and both many more on a machine that is busy.
@@ -24,7 +23,9 @@ const NO_ERROR = /^(?:Synthesizing the service\. [^\n]+\n)?$/;
 
 const MADE_IN_CONSOLE = 'Console.Made-Key_0123456789';
 
-const data = path.join(temporaryDirectory(), 'data');
+const directory = temporaryDirectory();
+const data = path.join(directory, 'data');
+const newDirectory = (): string => mkdtempSync(path.join(directory, 'scratch-'));
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -33,89 +34,55 @@ const readySchema = v.strictObject({
   keys: v.strictObject(v.entriesFromList(planIds, v.string())),
 });
 
-type Ready = v.InferOutput<typeof readySchema>;
-
-interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** As in npm start, and under `node --watch` in npm run dev. */
-const environment = { NODE_COMPILE_CACHE: 'node_modules/.cache/pet-store-server', WATCH_REPORT_DEPENDENCIES: '1' };
-
 /** `npm start` in a process of its own, without npm. */
 class HostProcess {
+  stdout = '';
+  stderr = '';
   readonly #process: ChildProcessByStdio<null, Readable, Readable>;
   readonly #exited: Promise<unknown>;
-  readonly #dataDirectory: string;
-  #stdout = '';
-  #stderr = '';
 
   /** @param scratch where it keeps what it removes when it stops, but not when it is killed */
   constructor(args: readonly string[], scratch: string, project = root) {
-    this.#process = spawn(process.execPath, ['infra/local/main.ts', ...args], {
+    // As in npm start, and under `node --watch` in npm run dev.
+    const cache = 'node_modules/.cache/pet-store-server';
+    this.#process = spawn(process.execPath, ['infra/local/main.ts', '--port', '0', ...args], {
       cwd: project,
-      env: { ...process.env, ...environment, TMPDIR: scratch },
+      env: { ...process.env, NODE_COMPILE_CACHE: cache, WATCH_REPORT_DEPENDENCIES: '1', TMPDIR: scratch },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#dataDirectory = args[args.indexOf('--data') + 1] ?? '';
-    this.#process.stdout.on('data', (chunk: Buffer) => (this.#stdout += chunk.toString()));
-    this.#process.stderr.on('data', (chunk: Buffer) => (this.#stderr += chunk.toString()));
+    this.#process.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.#process.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
     this.#exited = once(this.#process, 'close');
   }
 
-  get stdout(): string {
-    return this.#stdout;
-  }
-
-  get stderr(): string {
-    return this.#stderr;
-  }
-
   /** Waits for the one line that `--json` prints. */
-  async ready(): Promise<Ready> {
+  async ready(): Promise<v.InferOutput<typeof readySchema>> {
     await this.prints('\n');
-    return v.parse(readySchema, JSON.parse(this.#stdout));
+    return v.parse(readySchema, JSON.parse(this.stdout));
   }
 
   /** Waits until standard output has the text. */
   async prints(text: string): Promise<void> {
-    while (!this.#stdout.includes(text)) {
-      if (this.#hasEnded) throw new Error(`The server has ended: ${this.#stderr}`);
+    while (!this.stdout.includes(text)) {
+      if (this.#hasEnded) throw new Error(`The server has ended: ${this.stderr}`);
       await Promise.race([once(this.#process.stdout, 'data'), this.#exited]);
     }
   }
 
-  async ended(): Promise<Ended> {
+  async ended() {
     await this.#exited;
-    return { exitCode: this.#process.exitCode, stdout: this.#stdout, stderr: this.#stderr };
+    return { exitCode: this.#process.exitCode, stdout: this.stdout, stderr: this.stderr };
   }
 
   /** Sends the signal and waits for the end. Harmless where the process has ended. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+  async stop(signal: NodeJS.Signals) {
     if (!this.#hasEnded) this.#process.kill(signal);
-    const ended = await this.ended();
-    // A server in memory keeps none.
-    const logs = path.join(this.#dataDirectory, 'logs');
-    if (existsSync(logs)) new LogScan(logs).expectNoSecrets(planIds.map(demoKey));
-    return ended;
+    return this.ended();
   }
 
   get #hasEnded(): boolean {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
-}
-
-/** Every file in a directory and below, as text. */
-function filesIn(directory: string): Map<string, string> {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return new Map(
-    files.map(({ parentPath, name }) => {
-      const file = path.join(parentPath, name);
-      return [path.relative(directory, file), readFileSync(file, 'latin1')];
-    }),
-  );
 }
 
 /** Each start uses the data directory that the one before has left. */
@@ -126,10 +93,9 @@ describe('npm start', () => {
 
   /** Starts a server on the data directory. @returns the directory for what it removes when it stops */
   function start(...options: string[]): string {
-    const directory = path.join(path.dirname(data), `tmp-${readdirSync(path.dirname(data)).length}`);
-    mkdirSync(directory);
-    host = new HostProcess(['--port', '0', '--data', data, ...options], directory);
-    return directory;
+    const scratch = newDirectory();
+    host = new HostProcess(['--data', data, ...options], scratch);
+    return scratch;
   }
 
   test('serves an empty store with --no-sample-data, and exits with 0 on SIGINT during requests', async () => {
@@ -158,55 +124,38 @@ describe('npm start', () => {
     expect(stderr).toMatch(NO_ERROR);
   });
 
-  test('deletes its temporary files on SIGHUP, and those of a killed server at its start', async () => {
-    const directory = start('--json');
-    mkdirSync(path.join(directory, `pet-store-${2 ** 30}-killed`));
-    await host.ready();
-    expect(readdirSync(directory)).toEqual([expect.stringContaining(`pet-store-`)]);
-
-    expect(await host.stop('SIGHUP')).toMatchObject({ exitCode: 0 });
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
   test('prints one line with --json, locks its data, and stores no key in plaintext', async () => {
     start('--json');
     const ready = await host.ready();
     const { baseUrl, keys } = ready;
-    const api = ApiClient.withKey(baseUrl, keys.enterprise);
-    await api.list();
-    await api.setQuantity(101, 77);
-    for (const key of [keys.free, keys.free, keys.free, `${keys.pro}x`, MADE_IN_CONSOLE]) {
+    await ApiClient.withKey(baseUrl, keys.enterprise).setQuantity(101, 77);
+    for (const key of [keys.free, keys.free, `${keys.pro}x`, MADE_IN_CONSOLE])
       await ApiClient.withKey(baseUrl, key).list();
-    }
     const gateway = gatewayAt(new URL(baseUrl).origin);
     await gateway.send(new CreateApiKeyCommand({ name: 'acme' }));
     await gateway.send(new DeleteApiKeyCommand({ apiKey: 'demo-business' }));
     gateway.destroy();
-    const second = await new HostProcess(['--port', '0', '--data', data], path.dirname(data)).ended();
+    const second = await new HostProcess(['--data', data], directory).ended();
 
     expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+\/v1$/);
-    expect(second).toMatchObject({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^npm start: The data directory .* cannot be used: [^\n]+ Another local server uses it[^\n]+\n$/,
-      ),
-    });
+    const locked = /^npm start: The data directory .* cannot be used: [^\n]+ Another local server uses it[^\n]+\n$/;
+    expect(second).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(locked) });
     // A server that is killed has no time to tidy up.
     expect(await host.stop('SIGKILL')).toMatchObject({ stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
-    for (const [file, text] of filesIn(data)) {
-      for (const secret of [...[keys.free, keys.enterprise, keys.pro].map(secretOf), MADE_IN_CONSOLE]) {
-        expect({ file, keyAt: text.indexOf(secret) }).toEqual({ file, keyAt: -1 });
-      }
-    }
+    const secrets = [...[keys.free, keys.enterprise, keys.pro].map(secretOf), MADE_IN_CONSOLE];
+    const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const leaks = files.filter(({ parentPath, name }) => {
+      const text = readFileSync(path.join(parentPath, name), 'latin1');
+      return secrets.some((secret) => text.includes(secret));
+    });
+    expect(leaks).toEqual([]);
   });
 
-  test('has all data of a server that was killed; SIGTERM ends it with 0, open connections or not', async () => {
-    const directory = start('--json');
-    const ready = await host.ready();
-    const { origin, hostname, port } = new URL(ready.baseUrl);
-    const { text } = await ApiClient.withKey(ready.baseUrl, ready.keys.enterprise).list();
-    await ApiClient.withKey(ready.baseUrl, ready.keys.pro).list();
+  test('has all data of a killed server, and SIGTERM ends it with 0 despite an open connection', async () => {
+    const scratch = start('--json');
+    const { baseUrl, keys } = await host.ready();
+    const { origin, hostname, port } = new URL(baseUrl);
+    const { text } = await ApiClient.withKey(baseUrl, keys.enterprise).list();
     const gateway = gatewayAt(origin);
     const { items = [] } = await gateway.send(new GetApiKeysCommand({ limit: 500 }));
     gateway.destroy();
@@ -216,13 +165,12 @@ describe('npm start', () => {
     idle.destroy();
     const names = items.map(({ name }) => name);
 
-    expect(Object.keys(ready.keys)).toEqual(planIds);
     expect(text).toContain('{"petId":101,"quantity":77,"status":"available"}');
     expect(JSON.parse(text)).toHaveLength(sampleStock.length);
     expect(names).toContain('acme');
     expect(names).not.toContain('Demo Business');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   test('fails with one line that says what to do if its store is damaged', async () => {
@@ -241,25 +189,24 @@ describe('npm start', () => {
   });
 });
 
-/** A copy of the project whose sources a test may change. Its cache is its own. */
-function copyOfProject(): string {
-  const copy = path.join(path.dirname(data), 'project');
-  mkdirSync(path.join(copy, 'node_modules'), { recursive: true });
-  for (const name of ['functions', 'infra', 'shared', 'cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  for (const name of readdirSync(path.join(root, 'node_modules')).filter((each) => each !== '.cache'))
-    symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
-  return copy;
-}
-
 describe('npm start in a project without a cached template', () => {
-  let project: string;
-  beforeAll(() => void (project = copyOfProject()));
+  const options = ['--data', 'memory', '--json'];
+  const project = newDirectory();
+
+  // A copy, whose sources a test may change, with a cache of its own.
+  beforeAll(() => {
+    const sources = ['functions', 'infra', 'shared'];
+    const settings = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'];
+    for (const name of [...sources, ...settings])
+      cpSync(path.join(root, name), path.join(project, name), { recursive: true });
+    mkdirSync(path.join(project, 'node_modules'));
+    for (const name of readdirSync(path.join(root, 'node_modules')).filter((each) => each !== '.cache'))
+      symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name));
+  });
 
   test('leaves no temporary files if it is stopped during the synthesis', async () => {
-    const scratch = path.join(path.dirname(data), 'interrupted');
-    mkdirSync(scratch);
-    const host = new HostProcess(['--port', '0', '--data', 'memory', '--json'], scratch, project);
+    const scratch = newDirectory();
+    const host = new HostProcess(options, scratch, project);
     const bundles = (): boolean =>
       readdirSync(scratch, { recursive: true }).some((name) => String(name).includes('functions-'));
     while (!bundles()) await setTimeout(10);
@@ -270,9 +217,10 @@ describe('npm start in a project without a cached template', () => {
   });
 
   test('applies a save with --watch: to functions immediately, to the template after a restart', async () => {
-    const scratch = path.join(path.dirname(data), 'watched');
-    mkdirSync(scratch);
-    const host = new HostProcess(['--port', '0', '--data', 'memory', '--json', '--watch'], scratch, project);
+    const scratch = newDirectory();
+    // As a killed server leaves it.
+    mkdirSync(path.join(scratch, `pet-store-${2 ** 30}-killed`));
+    const host = new HostProcess([...options, '--watch'], scratch, project);
     const edit = (file: string, from: string, to: string): void => {
       const text = readFileSync(path.join(project, file), 'utf8');
       expect(text).toContain(from);
@@ -288,12 +236,13 @@ describe('npm start in a project without a cached template', () => {
       expect(await has('There is no pet 999.')).toBe(true);
       edit('shared/stores/stock-store.ts', 'There is no pet', 'Nowhere is a pet');
       while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
-      const [started] = readdirSync(scratch);
+      const [started, ...others] = readdirSync(scratch);
+      expect(others).toEqual([]);
       edit('shared/contract/errors.ts', 'Send your API key in', 'Put your API key into');
       while (readdirSync(scratch).includes(started ?? '')) await setTimeout(50);
       while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
     } finally {
-      expect(await host.stop('SIGTERM')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reloaded') });
+      expect(await host.stop('SIGHUP')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reloaded') });
     }
     expect(readdirSync(scratch)).toEqual([]);
   });

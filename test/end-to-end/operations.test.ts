@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sampleOrders, samplePets, sampleStock } from '../../infra/local/sample-data.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sampleOrders, samplePets } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
-import { methodsFor, operationIds, routes } from '../../shared/contract/routes.ts';
+import { type OperationId, operationIds, routes } from '../../shared/contract/routes.ts';
 import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
@@ -16,7 +16,7 @@ let api: ApiClient;
 
 beforeAll(async () => {
   host = await LocalHost.start();
-  const key = await issueKey(host);
+  const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
   ({ keyId } = await key.read());
   api = ApiClient.withKey(host.baseUrl, key.token);
 });
@@ -26,172 +26,111 @@ afterAll(() => host?.close());
 beforeEach(() => host.stock.put(anEntry(7001, 60, 'pending'), { version: 'v1' }));
 
 const get = (path: string): Promise<Answer> => api.send('GET', path);
-const asking = (headers: Record<string, string>): RequestParts => ({ headers });
 const json = (body: unknown, headers: Record<string, string> = {}): RequestParts => ({
   headers: { 'Content-Type': 'application/json', ...headers },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
+  body: JSON.stringify(body),
 });
-const etagOf = ({ headers }: Answer): string => headers.get('ETag') ?? '';
-const set = (quantity: number, headers = {}) => api.send('PATCH', '/inventory/7001', json({ quantity }, headers));
-const inStock = async (): Promise<number> => (await host.stock.read('7001'))?.quantity ?? -1;
 
 const item = (quantity: number) => ({ petId: 7001, quantity, status: 'pending' });
 const pet = samplePets.find(({ id }) => id === '103');
 const placed = sampleOrders.filter(({ status }) => status === 'placed').map(recordToJson);
-const known = asking({ 'If-None-Match': 'W/"v0", "v1"' });
+const limits = [{ window: 'minute' }, { window: 'day' }];
 
-/** The operation of a request; undefined if there is none. */
-const operationOf = (method: string, path: string) =>
-  operationIds.find((id) => {
-    const pattern = routes[id].path.replaceAll(/\{\w+\}/g, '[^/]+');
-    return methodsFor(routes[id].method).some((own) => own === method) && new RegExp(`^${pattern}(\\?|$)`).test(path);
-  });
+/** A request of each operation, and what its response has. */
+const examples: Record<OperationId, readonly [path: string, body: object, parts?: RequestParts]> = {
+  listInventory: ['/inventory?petId=7001,999', [item(60)]],
+  getInventory: ['/inventory/7001', item(60)],
+  updateInventory: ['/inventory/7001', item(77), json({ quantity: 77 })],
+  updateInventories: ['/inventory', [{ status: 200, item: item(6) }], json([{ petId: 7001, quantity: 6 }])],
+  adjustInventory: ['/inventory/7001/adjustments', item(1), json({ by: -59 })],
+  getPet: ['/pets/103', { id: 103, name: pet?.name, status: expect.any(String) }],
+  listOrders: ['/store/orders?status=placed', JSON.parse(`[${placed.join(',')}]`)],
+  getKey: ['/key', { plan: 'enterprise', access: 'full', expiresAt: '2030-12-31T00:00:00Z', limits }],
+};
 
-describe('Every response matches the OpenAPI document', () => {
-  const requests: [method: string, path: string, parts: RequestParts, status: number, body: unknown][] = [
-    ['GET', '/inventory?petId=7001,999', {}, 200, [item(60)]],
-    ['GET', '/inventory/7001', {}, 200, item(60)],
-    ['GET', '/inventory/7001', known, 304, ''],
-    ['HEAD', '/inventory/7001', known, 304, ''],
-    ['HEAD', '/inventory/7001', asking({ 'If-None-Match': '"v0"' }), 200, ''],
-    ['PATCH', '/inventory/7001', json({ quantity: 77 }), 200, item(77)],
-    ['PATCH', '/inventory', json([{ petId: 7001, quantity: 6 }]), 200, [{ status: 200, item: item(6) }]],
-    ['POST', '/inventory/7001/adjustments', json({ by: -59 }), 200, item(1)],
-    ['GET', '/pets/103', {}, 200, { id: 103, name: pet?.name, status: expect.any(String) }],
-    ['GET', '/store/orders?status=placed', {}, 200, JSON.parse(`[${placed.join(',')}]`)],
-    ['GET', '/key', {}, 200, { access: 'full' }],
-  ];
+// The client of these tests compares each response with the OpenAPI document.
+test.each(operationIds)('%s succeeds as documented, with its stability', async (id) => {
+  const { method, stability } = routes[id];
+  const [path, body, parts] = examples[id];
+  const response = await api.send(method, path, parts);
 
-  test('of each operation', () => {
-    expect(new Set(requests.map(([method, path]) => operationOf(method, path)))).toEqual(new Set(operationIds));
-  });
-
-  test.each(requests)('%s %s, with %j: %i', async (method, path, parts, status, body) => {
-    const response = await api.send(method, path, parts);
-
-    const found: unknown = response.text && JSON.parse(response.text);
-    expect({ status: response.status, body: found }).toMatchObject({ status, body });
-    const { stability } = routes[operationOf(method, path) ?? 'getPet'];
-    expect(response.headers.get('X-API-Stability') ?? 'stable').toBe(stability);
-  });
-
-  test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([
-    [400, 'INVALID_QUERY', 'GET', '/inventory?petId=7001,7001', {}],
-    [404, 'PET_NOT_FOUND', 'GET', '/inventory/999', {}],
-    [400, 'INVALID_PET_ID', 'PATCH', '/inventory/70%2F01', json({ quantity: 5 })],
-    [404, 'PET_NOT_FOUND', 'PATCH', '/inventory/999', json({ quantity: 5 })],
-    [400, 'INVALID_QUERY', 'PATCH', '/inventory/7001?dryRun=1', json({ quantity: 5 })],
-    [412, 'PRECONDITION_FAILED', 'PATCH', '/inventory/7001', json({ quantity: 5 }, { 'If-Match': '"v0"' })],
-    [413, 'PAYLOAD_TOO_LARGE', 'PATCH', '/inventory/7001', json(' '.repeat(7_000_000))],
-    [400, 'INVALID_BODY', 'PATCH', '/inventory', json([])],
-    [409, 'INSUFFICIENT_STOCK', 'POST', '/inventory/7001/adjustments', json({ by: -61 })],
-    [404, 'PET_NOT_FOUND', 'GET', '/pets/-101', {}],
-    [400, 'INVALID_QUERY', 'GET', '/store/orders?status=sold', {}],
-    // The name of this parameter is ?limit.
-    [400, 'INVALID_QUERY', 'GET', '/inventory??limit=1', {}],
-    [404, 'ROUTE_NOT_FOUND', 'PATCH', '/nowhere?dryRun=1', json({})],
-    [405, 'METHOD_NOT_ALLOWED', 'POST', '/key?dryRun=1', {}],
-  ])('%i %s for %s %s, which changes nothing', async (status, code, method, path, parts) => {
-    const response = await api.send(method, path, parts);
-
-    expect(response).toMatchObject({ status, error: { code } });
-    expect(response.headers.has('ETag')).toBe([409, 412].includes(status));
-    expect(await inStock()).toBe(60);
-  });
+  expect(response.status).toBe(200);
+  expect(JSON.parse(response.text)).toMatchObject(body);
+  expect(response.headers.get('X-API-Stability') ?? 'stable').toBe(stability);
 });
 
-/** The target of the link to the next page, below the base address. */
-const nextOf = ({ headers }: Answer): string | undefined =>
-  /^<\/v1(?<target>[^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '')?.groups?.['target'];
+test.each([
+  ['GET', 'W/"v0", "v1"', 304],
+  ['HEAD', '"v1"', 304],
+  ['HEAD', '"v0"', 200],
+])('%s with If-None-Match %s returns %i without a body', async (method, tags, status) => {
+  const response = await api.send(method, '/inventory/7001', { headers: { 'If-None-Match': tags } });
 
-async function walk(path: string): Promise<unknown[]> {
-  const page = await get(path);
-  const next = nextOf(page);
-  const entries: unknown[] = JSON.parse(page.text);
-  return [...entries, ...(next === undefined ? [] : await walk(next))];
-}
-
-test('GET /inventory lists the whole store, or pages that Link connects', async () => {
-  const whole = [
-    ...sampleStock.map(({ petId, quantity, status }) => ({ petId: Number(petId), quantity, status })),
-    item(60),
-  ];
-  const response = await api.list();
-
-  expect(nextOf(response)).toBeUndefined();
-  expect(JSON.parse(response.text)).toStrictEqual(whole);
-  expect(await walk('/inventory?status=sold&limit=2')).toEqual(whole.filter(({ status }) => status === 'sold'));
+  expect(response).toMatchObject({ status, text: '' });
 });
 
-test('GET /key returns the access of the key and its limits after the request', async () => {
-  const key = await issueKey(host, { expiresAtMs: Date.UTC(2030, 11, 31) });
-  const { status, headers, text } = await ApiClient.withKey(host.baseUrl, key.token).send('GET', '/key');
-  const { perMinute, perDay } = await key.read();
-  const [minute, day] = ['T\\d\\d:\\d\\d:00Z$', 'T00:00:00Z$'].map((end) => expect.stringMatching(new RegExp(end)));
+test.each<[status: number, code: string, method: string, path: string, parts: RequestParts]>([
+  [404, 'PET_NOT_FOUND', 'GET', '/inventory/999', {}],
+  [400, 'INVALID_PET_ID', 'PATCH', '/inventory/70%2F01', json({ quantity: 5 })],
+  [400, 'INVALID_QUERY', 'PATCH', '/inventory/7001?dryRun=1', json({ quantity: 5 })],
+  [412, 'PRECONDITION_FAILED', 'PATCH', '/inventory/7001', json({ quantity: 5 }, { 'If-Match': '"v0"' })],
+  [413, 'PAYLOAD_TOO_LARGE', 'PATCH', '/inventory/7001', json(' '.repeat(7_000_000))],
+  [400, 'INVALID_BODY', 'PATCH', '/inventory', json([])],
+  [409, 'INSUFFICIENT_STOCK', 'POST', '/inventory/7001/adjustments', json({ by: -61 })],
+  // The name of this parameter is ?limit.
+  [400, 'INVALID_QUERY', 'GET', '/inventory??limit=1', {}],
+])('%i %s for %s %s is as documented and changes nothing', async (status, code, method, path, parts) => {
+  const response = await api.send(method, path, parts);
 
-  expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store']);
-  expect(JSON.parse(text)).toEqual({
-    plan: 'enterprise',
-    token: `main/${key.token.slice(-4)}`,
-    access: 'full',
-    expiresAt: '2030-12-31T00:00:00Z',
-    limits: [
-      { window: 'minute', limit: perMinute, remaining: perMinute - 1, resetsAt: minute },
-      { window: 'day', limit: perDay, remaining: perDay - 1, resetsAt: day },
-    ],
-  });
+  expect(response).toMatchObject({ status, error: { code } });
+  expect(response.headers.has('ETag')).toBe([409, 412].includes(status));
+  expect(await host.stock.read('7001')).toMatchObject({ quantity: 60 });
 });
 
-test.each(['101', 'abc'])('GET /pets/%s returns its deprecation and its sunset (RFC 9745, RFC 8594)', async (petId) => {
-  const { headers } = await get(`/pets/${petId}`);
-  const deprecatedAt = Number(/^@(\d+)$/.exec(headers.get('Deprecation') ?? '')?.[1]);
+test('a read-only token may read, and is refused each change', async () => {
+  const token = generateToken();
+  await issueKey(host, { tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
+  const reader = ApiClient.withKey(host.baseUrl, token);
+
+  for (const id of operationIds) {
+    const { method } = routes[id];
+    const [path, , parts] = examples[id];
+    const { error } = await reader.send(method, path, parts);
+    expect([id, error?.code]).toEqual([id, method === 'GET' ? undefined : 'TOKEN_READ_ONLY']);
+  }
+});
+
+test('a page of GET /inventory links to the next', async () => {
+  const { headers } = await get('/inventory?limit=1');
+  const [, next = ''] = /^<\/v1([^>]+)>; rel="next"$/.exec(headers.get('Link') ?? '') ?? [];
+
+  expect(JSON.parse((await get(next)).text)).toMatchObject([{ petId: 102 }]);
+});
+
+test('GET /pets/{petId} returns its deprecation and its sunset (RFC 9745, RFC 8594)', async () => {
+  const { headers } = await get('/pets/103');
+  const deprecatedAt = Number(headers.get('Deprecation')?.slice(1));
 
   expect(Date.parse(headers.get('Sunset') ?? '') / 1_000).toBeGreaterThan(deprecatedAt);
   expect(headers.get('Link')).toMatch(/^<https?:[^>]+>; rel="deprecation"; type="text\/html", <.+>; rel="sunset"/);
 });
 
-test('an ETag is valid for one update, which returns the ETag for the next', async () => {
-  const read = etagOf(await get('/inventory/7001'));
-  const updated = await set(59, { 'If-Match': read });
+const known = [...new Set(Object.values(routes).map(({ path }) => `/v1${path}`))].join(', ');
 
-  expect([
-    updated.status,
-    (await set(59, { 'If-Match': read })).status,
-    (await set(59, { 'If-Match': etagOf(updated) })).status,
-  ]).toEqual([200, 412, 200]);
+test.each([
+  ['GET', '', `There is nothing at "/v1/". Known paths: ${known}.`],
+  ['GET', '/inventory/', `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${known}.`],
+  ['GET', '/%zz', `There is nothing at "/v1/%zz". Known paths: ${known}.`],
+  ['DELETE', '/inventory/101', '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".'],
+])('the error for the unknown route %s %s names the known ones', async (method, path, message) => {
+  expect(await api.send(method, path)).toMatchObject({ error: { message } });
 });
 
-test('an Idempotency-Key gets the same response for a retry, and 422 for another request', async () => {
-  const headers = { 'Idempotency-Key': '"one"' };
-  const first = await set(6, headers);
-  await set(9);
-  const again = await set(6, headers);
-
-  expect([again.status, again.text, etagOf(again)]).toEqual([200, first.text, etagOf(first)]);
-  for (const another of [set(7, headers), set(6, { ...headers, 'If-Match': '"x"' })])
-    expect(await another).toMatchObject({ status: 422, error: { code: 'IDEMPOTENCY_KEY_REUSED' } });
-  expect(await inStock()).toBe(9);
-});
-
-test('a read-only token may read, and gets TOKEN_READ_ONLY for each change', async () => {
-  const token = generateToken();
-  await issueKey(host, { tokens: tokenEntry(token, { access: 'read' }, 0) }, token);
-  const reader = ApiClient.withKey(host.baseUrl, token);
-
-  for (const [method, path] of [
-    ['POST', '/inventory/7001/adjustments'],
-    ['PATCH', '/inventory'],
-    ['PATCH', '/inventory/7001'],
-  ] as const)
-    expect(await reader.send(method, path, json('{}'))).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
-  expect(await reader.send('GET', '/inventory/7001')).toMatchObject({ status: 200 });
-});
-
-test.each<[string, () => Promise<Answer>, object]>([
-  ['a list', () => api.list(), { operation: 'listInventory', status: '200' }],
-  ['an unknown path', () => get('/nowhere'), { operation: 'none', code: 'ROUTE_NOT_FOUND' }],
-])('the log has one line with metrics for %s', async (_, send, expected) => {
-  const lines = await linesAbout(host, await send());
+test.each([
+  ['a list', '/inventory', { operation: 'listInventory', status: '200' }],
+  ['an unknown path', '/nowhere', { operation: 'none', code: 'ROUTE_NOT_FOUND' }],
+])('the log has one line with metrics for %s', async (_, path, expected) => {
+  const lines = await linesAbout(host, await get(path));
 
   expect(lines).toMatchObject([{ keyId, plan: 'enterprise', stack: 'staging-Inventory', ...expected }]);
   expect(metricsIn(lines[0])).toContainEqual(expect.objectContaining({ namespace: 'PetStoreInventory', value: 1 }));

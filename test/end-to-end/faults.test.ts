@@ -1,0 +1,212 @@
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readAssembly } from '../../infra/local/assembly/assemble.ts';
+import { ServedStack } from '../../infra/local/template/stack.ts';
+import { Terminal } from '../../infra/local/terminal.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
+import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { engineAt } from '../support/listening.ts';
+import { LocalHost } from '../support/local-host.ts';
+import { synthesizedOnce } from '../support/synthesize-once.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+/** The functions that fail as the header X-Fault of a request asks. */
+const faultyFunctions = ['Authorizer', 'Fallback', 'ListInventory', 'UpdateInventory'];
+
+/**
+ * Start of the code around a function: it fails immediately, such as for `X-Fault: ListInventory throws`, or, for
+ * `ListInventory crashes later`, after its work (if it streams, after its metadata and a part of the body).
+ */
+const faultsOf = (functionName: string): string => `
+  const { handler, initialize } = require('./faultless.cjs');
+  exports.initialize = initialize;
+  const secret = () => new TypeError('the secret of the function');
+  const fail = { crashes: () => process.exit(1), throws: () => { throw secret(); } };
+  const laterFault = ({ headers }) => {
+    const [, value = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-fault') ?? [];
+    const [who, what, later] = value.split(' ');
+    if (who !== '${functionName}') return;
+    if (later) return what;
+    fail[what]();
+  };`;
+
+const buffered = `
+  exports.handler = async (event, context) => {
+    const fault = laterFault(event);
+    const response = await handler(event, context);
+    fail[fault]?.();
+    return response;
+  };`;
+
+const streamed = `
+  exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
+    const fault = laterFault(event);
+    const write = stream._write;
+    let writes = 0;
+    stream._write = (chunk, encoding, done) => {
+      writes += 1;
+      if (!fault || writes <= 2) write.call(stream, chunk, encoding, done);
+      else if (fault === 'crashes') fail.crashes();
+      else done(secret());
+    };
+    return handler(event, stream, context);
+  });`;
+
+/** Copies the service's cloud assembly to a directory, with functions that can fail. */
+function assemblyWithFaults(directory: string): string {
+  cpSync(synthesizedOnce(), directory, { recursive: true });
+  const { name, template, codeDirectory } = readAssembly(directory);
+  const stack = new ServedStack(name, template);
+  const aliases = stack.resources('AWS::Lambda::Alias');
+  const functions = aliases.map((alias) => stack.find('AWS::Lambda::Function', alias.text('FunctionName')));
+  for (const functionName of faultyFunctions) {
+    const resource = functions.find(({ logicalId }) => logicalId.startsWith(`Functions${functionName}`));
+    if (!resource) throw new Error(`The assembly has no function ${functionName}`);
+    const code = codeDirectory(resource.text('Code.S3Key'));
+    const wrapper = functionName.startsWith('List') ? streamed : buffered;
+    renameSync(path.join(code, 'function.cjs'), path.join(code, 'faultless.cjs'));
+    writeFileSync(path.join(code, 'function.cjs'), faultsOf(functionName) + wrapper);
+  }
+  return directory;
+}
+
+const directory = temporaryDirectory();
+let engine: FaultyEngine;
+let host: LocalHost;
+let key: IssuedKey;
+let api: ApiClient;
+let shown = '';
+
+beforeAll(async () => {
+  engine = await FaultyEngine.start();
+  const terminal = new Terminal((text) => (shown += text));
+  host = await LocalHost.start({ assembly: assemblyWithFaults(directory), terminal }, engineAt(engine.endpoint));
+  key = await issueKey(host);
+  api = ApiClient.withKey(host.baseUrl, key.token);
+});
+
+afterAll(async () => {
+  await host?.close();
+  await engine?.stop();
+});
+
+test.each([
+  ['crashes', '/nowhere', 'Fallback crashes', 404],
+  ['streams and throws', '/inventory', 'ListInventory throws', 200],
+])(
+  'a function that %s causes a 502 with the limit of the key, and the next request succeeds',
+  async (_, route, fault, status) => {
+    const { dayUsed } = await key.read();
+    const response = await api.send('GET', route, { headers: { 'X-Fault': fault } });
+
+    expect(response).toMatchObject({
+      status: 502,
+      error: { code: 'BAD_GATEWAY' },
+      rateLimit: { limit: 1_000, remaining: 1_000 - dayUsed - 1 },
+    });
+    expect(response.text).not.toContain('secret');
+    expect(await api.send('GET', route)).toMatchObject({ status });
+  },
+);
+
+test('a crash of the authorizer causes a 503, and the request does not count', async () => {
+  const { dayUsed } = await key.read();
+  const response = await api.send('GET', '/inventory', { headers: { 'X-Fault': 'Authorizer crashes' } });
+
+  expect(response).toMatchObject({ status: 503, error: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(await key.read()).toMatchObject({ dayUsed });
+  expect(await api.list()).toMatchObject({ status: 200 });
+});
+
+test('an update whose function crashes afterward is not applied again by a retry', async () => {
+  const update = (headers: Record<string, string>) => {
+    const sent = { 'Content-Type': 'application/json', 'Idempotency-Key': '"one"', ...headers };
+    return api.send('PATCH', '/inventory/101', { headers: sent, body: '{"quantity":32}' });
+  };
+  const failed = await update({ 'X-Fault': 'UpdateInventory crashes later' });
+  await api.setQuantity(101, 33);
+  const repeated = await update({});
+
+  expect(failed.status).toBe(502);
+  expect(repeated).toMatchObject({ status: 200, text: expect.stringContaining('"quantity":32') });
+  expect(await host.stock.read('101')).toMatchObject({ quantity: 33 });
+});
+
+test.each(['crashes', 'throws'])(
+  'a function that %s within a list disconnects only the client of that list',
+  async (what) => {
+    const headers = { Authorization: `Bearer ${key.token}`, 'X-Fault': `ListInventory ${what} later` };
+    const response = await fetch(`${host.baseUrl}/inventory`, { headers });
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('X-RateLimit-Limit')).toBe('1000');
+    await expect(response.text()).rejects.toMatchObject({ name: 'TypeError', message: 'terminated' });
+    expect(await api.list()).toMatchObject({ status: 200 });
+  },
+);
+
+describe('the service', () => {
+  afterEach(() => {
+    engine.faults = () => undefined;
+  });
+
+  test('fails closed with 503 without DynamoDB, and denies malformed keys with 401', async () => {
+    await engine.disconnect();
+    const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
+    // An AWS SDK at the address of the server gets DynamoDB's own failure.
+    const headers = { 'X-Amz-Target': 'DynamoDB_20120810.ListTables' };
+    const ofEngine = await fetch(host.origin, { method: 'POST', headers, body: '{}' });
+    await engine.reconnect();
+
+    expect([ofEngine.status, await ofEngine.text()]).toEqual([503, expect.stringContaining('InternalServerError')]);
+    expect(responses).toMatchObject([
+      { status: 503, error: { code: 'SERVICE_UNAVAILABLE' }, rateLimit: { limit: 0, remaining: 0 } },
+      { status: 401 },
+    ]);
+  });
+
+  test('counts a request and returns 503 if the stock is unavailable, and the terminal shows why', async () => {
+    const failed = dynamoDBError(500, 'InternalServerError');
+    engine.faults = ({ body }) => (body.includes(host.stock.name) ? failed : undefined);
+    const { dayUsed } = await key.read();
+    shown = '';
+
+    expect(await api.setQuantity(101, 5)).toMatchObject({
+      status: 503,
+      error: { code: 'UPDATE_OUTCOME_UNKNOWN' },
+      rateLimit: { limit: 1_000 },
+    });
+    expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });
+    const lines = stripVTControlCharacters(shown).split('\n');
+    expect(lines.filter((line) => !line.startsWith('        at '))).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36} [\w-]+\/\w{4}$/),
+      expect.stringMatching(/^ {4}The update may have been applied/),
+      '    ServiceError: The service is temporarily unavailable.',
+      '    [cause]: InternalServerError: a fault',
+      '',
+    ]);
+    expect(shown).toContain('\n        at ');
+  });
+
+  test.each(['/inventory', '/pets/101', '/store/orders'])(
+    'returns 503 for GET %s while DynamoDB closes connections, and recovers afterward',
+    async (route) => {
+      engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'hangUp' });
+      expect(await api.send('GET', route)).toMatchObject({ status: 503 });
+      engine.faults = () => undefined;
+      expect(await api.send('GET', route)).toMatchObject({ status: 200 });
+    },
+  );
+
+  test('makes one write to the key and one call to the stock per admitted request', async () => {
+    await api.list();
+    engine.calls.length = 0;
+    await api.list();
+    await api.setQuantity(101, 4);
+
+    expect(engine.actions).toEqual(['UpdateItem', 'Query', 'UpdateItem', 'UpdateItem']);
+  });
+});
