@@ -68,10 +68,10 @@ test('a worker thread runs 50 events concurrently, and waiting does not count to
   const source = `let calls = 0; let underWay = 0;
     exports.handler = async () => {
       calls += 1; underWay += 1;
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
       return [calls, underWay--];
     };`;
-  const lambda = deploy(source, { timeoutSeconds: 1 });
+  const lambda = deploy(source, { timeoutSeconds: 3 });
   await invoke(lambda);
   const results = await Promise.all(Array.from({ length: 200 }, () => invoke(lambda)));
 
