@@ -78,15 +78,16 @@ describe('refusals from the cache', () => {
     expect(refused().takeRefusals(MINUTE + 1)).toEqual({ ofMinute: 1, ofDay: 4 });
   });
 
-  test.each<[string, Partial<KeyRecord>, number]>([
-    ['are not counted in another minute', { currentMinute: MINUTE + 1 }, 1],
-    ['are dropped if the key was changed: it may have been resumed', { revision: 7 }, 1],
-    ['are counted even if others were admitted or refused', { minuteRefused: 2 }, 4],
-  ])('%s', (_, change, count) => {
+  test.each<[string, Partial<KeyRecord>, number, number]>([
+    ['count in their day only, in another minute', { currentMinute: MINUTE + 1 }, 1, 4],
+    ['are not counted on another day', { currentMinute: MINUTE + 1_440 }, 1, 1],
+    ['count in their day only, if the key was changed: it may have been resumed', { revision: 7 }, 1, 4],
+    ['are counted even if others were admitted or refused', { minuteRefused: 2 }, 4, 4],
+  ])('%s', (_, change, ofMinute, ofDay) => {
     const memory = refused();
     memory.update(exhausted(change), NOW);
 
-    expect(memory.takeRefusals(change.currentMinute ?? MINUTE).ofMinute).toBe(count);
+    expect(memory.takeRefusals(change.currentMinute ?? MINUTE)).toEqual({ ofMinute, ofDay });
   });
 });
 
