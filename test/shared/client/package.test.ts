@@ -20,14 +20,7 @@ let token: string;
 
 /** Packs the client and installs the package as npm would. It has no dependencies. */
 async function install(): Promise<void> {
-  const packed = await run('npm', [
-    'pack',
-    '--silent',
-    '--workspace',
-    'shared/client',
-    '--pack-destination',
-    directory,
-  ]);
+  const packed = await run('npm', ['pack', '--silent', '--workspace=shared/client', `--pack-destination=${directory}`]);
   const tarball = path.join(directory, packed.stdout.trim());
   mkdirSync(installed, { recursive: true });
   const unpacked = await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
@@ -43,17 +36,16 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-/** Checks the example, and with it the declarations of the package, built with the types of a browser alone. */
+/** Checks the example, and with it the declarations of the package. */
 function checkTypes() {
-  const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
-  const nodeTypes = { module: 'nodenext', types: ['node'] };
-  const tsconfig = { compilerOptions: { ...compilerOptions, ...nodeTypes }, files: ['example.ts'] };
-  writeFileSync(path.join(directory, 'tsconfig.json'), JSON.stringify(tsconfig));
+  const strict = { strict: true, exactOptionalPropertyTypes: true, noEmit: true };
+  const compilerOptions = { ...strict, target: 'es2022', module: 'nodenext', types: ['node'] };
+  writeFileSync(path.join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['example.ts'] }));
   return run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '--project', directory]);
 }
 
-describe('the package of the client', () => {
-  test('holds what a program needs, its license, and the example of the directory to copy', () => {
+describe('The package of the client', () => {
+  test('has no imports and no dependencies, the license, and a README with the example to copy', () => {
     const readme = read(path.join(installed, 'README.md'));
 
     expect(read(path.join(installed, 'dist/LICENSE'))).toBe(read(path.join(root, 'LICENSE')));
@@ -65,7 +57,7 @@ describe('the package of the client', () => {
     expect(readme).not.toMatch(/\]\((?!https:)/);
   });
 
-  test('has an example whose types fit Node.js, and that runs', async () => {
+  test('has an example in its README that compiles and runs on Node.js', async () => {
     const [, text = ''] = /```ts\n(.*?)```/s.exec(read(path.join(installed, 'README.md'))) ?? [];
     const example = path.join(directory, 'example.ts');
     writeFileSync(example, text);
@@ -82,7 +74,7 @@ describe('the package of the client', () => {
     );
   });
 
-  test('is small in a page', () => {
+  test('takes less than 10 kB in the bundle of a web page', () => {
     const entryPoints = [path.join(root, 'shared/client/pet-store-inventory-client.ts')];
     const [bundle] = buildSync({ entryPoints, bundle: true, minify: true, write: false, format: 'esm' }).outputFiles;
 
@@ -97,7 +89,7 @@ function fieldsIn(schema: object): [string, { readonly format?: string }][] {
   return [...Object.entries(properties), ...inner.flatMap(fieldsIn)];
 }
 
-test('the client reads the int64 fields of the OpenAPI document as bigint, and no field that means something else', () => {
+test('The names of fields that the client reads as bigint are those of the int64 fields of the OpenAPI document', () => {
   const { components }: { components: { schemas: object } } = JSON.parse(read(path.join(root, 'docs/openapi.json')));
   const fields = fieldsIn(components.schemas);
   const ofFormat = fields.filter(([, { format }]) => format === 'int64').map(([name]) => name);
