@@ -19,10 +19,7 @@ import { close, listen } from '../support/listening.ts';
 
 acceptForeignErrors();
 
-const $metadata = {};
 const GET = { TableName: 'keys', Key: { recordId: 'ab' } };
-
-const withProperties = (error: Error, properties: object): Error => Object.assign(error, properties);
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
@@ -40,17 +37,16 @@ describe('The DynamoDB client', () => {
     pointSdkAt(localEndpoint(await listen(server)));
   }
 
-  test('hands numbers over as the digits that DynamoDB sends, and leaves the rule for that as it is', async () => {
+  test('returns numbers with all digits, and does not change the options for them', async () => {
     const N = '9223372036854775807';
     await respondWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
-    const client = documentClient({ requestTimeout: 1_000 });
 
-    expect((await client.send(new GetCommand(GET))).Item).toMatchObject({ petId: { value: N } });
+    expect(await documentClient().send(new GetCommand(GET))).toMatchObject({ Item: { petId: { value: N } } });
     // The SDK writes defaults of its own into the options object that it is given.
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
-  test('takes a response that cannot be parsed for lost, and no bug that sends nothing', async () => {
+  test('treats a response that cannot be parsed as lost, but not a call that is never sent', async () => {
     let calls = 0;
     await respondWith((_, response) => void (calls++, response.socket?.end(UNPARSABLE_RESPONSE)));
     const client = documentClient();
@@ -63,49 +59,48 @@ describe('The DynamoDB client', () => {
     expect(calls).toBe(1);
   });
 
-  test('waits no longer for a response than its timeout', async () => {
+  test('waits for a response no longer than its timeout', async () => {
     await respondWith(() => undefined);
     const start = Date.now();
     const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
 
-    expect(isUnavailable(failure)).toBe(true);
-    expect(isConnectionGone(failure)).toBe(false);
+    expect([isUnavailable(failure), isConnectionGone(failure)]).toEqual([true, false]);
     expect(Date.now() - start).toBeLessThan(2_000);
   });
 });
 
-describe('A failure of DynamoDB or of the way to it', () => {
+const metadata = { message: 'x', $metadata: {} };
+const fault = new InternalServerError(metadata);
+
+describe('A failed call', () => {
   test.each<[string, unknown]>([
-    ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
-    ['throttling', new ThrottlingException({ message: 'x', $metadata })],
-    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError', $metadata })],
-    ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
-  ])('is SERVICE_UNAVAILABLE, to be tried again in a second: %s', async (_, cause) => {
+    ['an error of DynamoDB', fault],
+    ['throttling', new ThrottlingException(metadata)],
+    ['a timeout', Object.assign(new Error('x'), { name: 'TimeoutError', $metadata: {} })],
+    ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })],
+  ])('returns SERVICE_UNAVAILABLE with Retry-After: 1 after %s', async (_, cause) => {
+    const unavailable = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' }, cause };
     expect(isUnavailable(cause)).toBe(true);
-    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-      headers: { 'Retry-After': '1' },
-      cause,
-    });
+    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject(unavailable);
   });
 
   test.each<[string, unknown]>([
-    ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata })],
-    ['an error of our own', new TypeError('x is undefined')],
-    ['no error at all', 'x'],
-  ])('stays as it is where it does not pass: %s', async (_, error) => {
+    ['a missing table', new ResourceNotFoundException(metadata)],
+    ['a bug', new TypeError('x is undefined')],
+    ['a value that is no error', 'x'],
+  ])('throws the original failure after %s', async (_, error) => {
     expect(isUnavailable(error)).toBe(false);
     await expect(reachingDynamoDB(Promise.reject(error))).rejects.toBe(error);
   });
 });
 
-test('A read has three attempts if DynamoDB is unavailable, and no more', async () => {
-  const fault = new InternalServerError({ message: 'x', $metadata });
+test('A read has at most three attempts if DynamoDB is unavailable', async () => {
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;
-    return readWithRetries(() => {
+    return readWithRetries(async () => {
       attempts += 1;
-      return attempts > failures ? Promise.resolve(attempts) : Promise.reject(fault);
+      if (attempts > failures) return attempts;
+      throw fault;
     });
   };
 

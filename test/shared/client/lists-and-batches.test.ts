@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { parseResponse } from '../../../shared/client/parse-response.ts';
+import { parseResponse, readLimits } from '../../../shared/client/parse-response.ts';
 import {
   breakOff,
   clientOf,
@@ -42,6 +42,16 @@ describe('A list', () => {
     const query = '/v1/inventory?limit=1';
     expect(pathsOf(requests)).toEqual([`${query}&status=sold`, `${query}&cursor=c-_&status=sold`]);
   });
+});
+
+test.each([
+  [{ Limit: '60', Remaining: '0', Reset: 'soon' }],
+  [{ Limit: '60', Remaining: '0' }],
+  [{ Limit: '0', Remaining: '0', Reset: '0' }],
+])('The limits of a response are unknown with X-RateLimit %j', (values) => {
+  const headers = Object.entries(values).map(([name, value]): [string, string] => [`X-RateLimit-${name}`, value]);
+
+  expect(readLimits(new Headers(headers))).toBeUndefined();
 });
 
 describe('The JSON of a response', () => {

@@ -50,30 +50,22 @@ function limitingScript(perMinute: number, perDay: number) {
 
 describe('Concurrent calls', () => {
   test.each([
-    ['60 per minute and 1,000 per day', 60, 1_000, 2_000, { answered: 1_000, DAILY_QUOTA_EXCEEDED: 1_000 }],
-    ['300 per minute', 300, 10_000, 1_000, { answered: 1_000 }],
-    ['20 per minute', 20, 1_000, 100, { answered: 100 }],
-  ])('on a key for %s are never refused by the service', async (_, perMinute, perDay, count, expected) => {
+    [1, '60 per minute and 1,000 per day', 60, 1_000, 2_000, { answered: 1_000, DAILY_QUOTA_EXCEEDED: 1_000 }, 0],
+    [1, '300 per minute', 300, 10_000, 1_000, { answered: 1_000 }, 0],
+    [1, '20 per minute', 20, 1_000, 100, { answered: 100 }, 0],
+    [2, '60 per minute', 60, 1_000, 100, { answered: 200 }, 20],
+  ])('of %i clients with one key for %s stay within the limits', async (...row) => {
+    const [clients, , perMinute, perDay, count, expected, maxRefused] = row;
     const { script, counts } = limitingScript(perMinute, perDay);
-    const { store, requests } = await clientOf(script, { retryDelay: 500 });
+    const { server, requests } = await clientOf(script);
+    const calls = repeat(clients, server).flatMap((one) => {
+      const store = quickClient(one, { retryDelay: 500 });
+      return repeat(count, () => store.updateInventory(101n, 7));
+    });
 
-    expect(
-      await countOutcomes(
-        requests,
-        repeat(count, () => store.updateInventory(101n, 7)),
-      ),
-    ).toEqual(expected);
-    expect(counts).toMatchObject({ maxRefused: 0, maxInFlight: 10 });
-  });
-
-  test('of two clients with one key are refused at most 20 times per minute, and all succeed', async () => {
-    const { script, counts } = limitingScript(60, 1_000);
-    const { store, requests, server } = await clientOf(script, { retryDelay: 500 });
-    const stores = [store, quickClient(server, { retryDelay: 500 })];
-    const calls = stores.flatMap((one) => repeat(100, () => one.getInventory(101n)));
-
-    expect(await countOutcomes(requests, calls)).toEqual({ answered: 200 });
-    expect(counts.maxRefused).toBeLessThanOrEqual(20);
+    expect(await countOutcomes(requests, calls)).toEqual(expected);
+    expect(counts.maxInFlight).toBeLessThanOrEqual(10 * clients);
+    expect(counts.maxRefused).toBeLessThanOrEqual(maxRefused);
   });
 
   test('begin at most four batches per second, and other calls meanwhile', async () => {
@@ -152,14 +144,24 @@ describe('A signal that many calls share', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('ends all of them, sent or queued, and leaves their places to later calls', async () => {
+  test('ends all of them, sent or queued or not begun, and leaves their places to other calls', async () => {
     const controller = new AbortController();
     const calls = await HeldCalls.start();
     await expectAfter(calls.begin(25, controller), { held: 10 });
     controller.abort(new Error('Enough'));
     await expectAfter(calls.begin(12), { held: 20, ended: repeat(25, 'Enough') });
+    await expectAfter(calls.begin(1, controller), { held: 20, ended: ['Enough'] });
 
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
+  test('ends the pause before a retry', async () => {
+    const controller = new AbortController();
+    const calls = await HeldCalls.start({ maxRetries: 1 });
+    await expectAfter(calls.begin(1, controller), { held: 1 });
+    await expectAfter(calls.respond(failure(500, 'INTERNAL_ERROR')), { held: 0 });
+    controller.abort(new Error('Enough'));
+    await expectAfter(calls, { held: 0, ended: ['Enough'] });
   });
 
   test('leaves no timer, which would keep a program running', async () => {
