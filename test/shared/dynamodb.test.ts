@@ -1,9 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
 import { InternalServerError, ResourceNotFoundException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
+  type ClientOptions,
   documentClient,
   isConnectionGone,
   isResponseLost,
@@ -12,57 +12,47 @@ import {
   readWithRetries,
 } from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
-import { localEndpoint, pointSdkAt } from '../support/engines.ts';
+import { pointSdkAt } from '../support/engines.ts';
 import { UNPARSABLE_RESPONSE } from '../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { close, listen } from '../support/listening.ts';
+import { failureOf, reply, ScriptedServer, silence, type Step } from './client/scripted-server.ts';
 
 acceptForeignErrors();
 
 const GET = { TableName: 'keys', Key: { recordId: 'ab' } };
 
-const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
+/** The client of a server that does this with each request. */
+async function clientOf(step: Step, options?: ClientOptions) {
+  const server = await ScriptedServer.start(step);
+  pointSdkAt(new URL(server.baseUrl));
+  return { client: documentClient(options), requests: server.requests };
+}
 
 describe('The DynamoDB client', () => {
-  let server: Server | undefined;
-
-  afterEach(async () => {
-    server?.closeAllConnections();
-    if (server) await close(server);
-    server = undefined;
-  });
-
-  async function respondWith(listener: RequestListener): Promise<void> {
-    server = createServer(listener);
-    pointSdkAt(localEndpoint(await listen(server)));
-  }
-
   test('returns numbers with all digits, and does not change the options for them', async () => {
     const N = '9223372036854775807';
-    await respondWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
+    const { client } = await clientOf(reply(200, { Item: { petId: { N } } }));
 
-    expect(await documentClient().send(new GetCommand(GET))).toMatchObject({ Item: { petId: { value: N } } });
+    expect(await client.send(new GetCommand(GET))).toMatchObject({ Item: { petId: { value: N } } });
     // The SDK writes defaults of its own into the options object that it is given.
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
   test('treats a response that cannot be parsed as lost, but not a call that is never sent', async () => {
-    let calls = 0;
-    await respondWith((_, response) => void (calls++, response.socket?.end(UNPARSABLE_RESPONSE)));
-    const client = documentClient();
+    const { client, requests } = await clientOf((response) => void response.socket?.end(UNPARSABLE_RESPONSE));
     const unparsable = await failureOf(client.send(new GetCommand(GET)));
     const unsent = await failureOf(client.send(new GetCommand({ ...GET, Key: { recordId: [undefined] } })));
 
     expect(unparsable).toMatchObject({ code: expect.stringMatching(/^HPE_/) });
     expect([unparsable, unsent].map(isResponseLost)).toEqual([true, false]);
     expect([unparsable, unsent].map(isUnavailable)).toEqual([true, false]);
-    expect(calls).toBe(1);
+    expect(requests).toHaveLength(1);
   });
 
   test('waits for a response no longer than its timeout', async () => {
-    await respondWith(() => undefined);
+    const { client } = await clientOf(silence, { requestTimeout: 200 });
     const start = Date.now();
-    const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
+    const failure = await failureOf(client.send(new GetCommand(GET)));
 
     expect([isUnavailable(failure), isConnectionGone(failure)]).toEqual([true, false]);
     expect(Date.now() - start).toBeLessThan(2_000);

@@ -89,20 +89,18 @@ const sizesOf = (requests: readonly ReceivedRequest[]): number[] =>
     .toSorted(([one], [other]) => Number(one) - Number(other))
     .map(({ length }) => length);
 
-describe('The stock of pets', () => {
-  test('is read 100 at a time, each once, in ascending order', async () => {
-    const { store, requests } = await clientOf((response, request) => {
-      const petIds = request.path.split('=')[1]?.split(',') ?? [];
-      const items = petIds.map((petId) => ({ petId: Number(petId), quantity: 1, status: 'sold' }));
-      reply(200, items)(response, request);
-    });
-    const items = await store.getInventories([...range(205).toReversed(), 7n, 7]);
-
-    expect(items.map(({ petId }) => Number(petId))).toEqual(range(205));
-    expect(sizesOf(requests)).toEqual([100, 100, 5]);
-    expect(await store.getInventories([])).toEqual([]);
-    expect(requests).toHaveLength(3);
+test('The stock of pets is read 100 at a time, each once, in ascending order', async () => {
+  const { store, requests } = await clientOf((response, request) => {
+    const petIds = request.path.split('=')[1]?.split(',') ?? [];
+    const items = petIds.map((petId) => ({ petId: Number(petId), quantity: 1, status: 'sold' }));
+    reply(200, items)(response, request);
   });
+  const items = await store.getInventories([...range(205).toReversed(), 7n, 7]);
+
+  expect(items.map(({ petId }) => Number(petId))).toEqual(range(205));
+  expect(sizesOf(requests)).toEqual([100, 100, 5]);
+  expect(await store.getInventories([])).toEqual([]);
+  expect(requests).toHaveLength(3);
 });
 
 type Outcome = { readonly status: number; readonly code?: string };

@@ -5,7 +5,6 @@ import {
   clientOf,
   entry,
   failure,
-  failureOf,
   good,
   hangUp,
   quickClient,
@@ -17,6 +16,7 @@ import {
 
 useVirtualTime();
 
+const unavailable = failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '30' });
 const BEGIN_OF_DAY = 1_795_219_200_000;
 
 /** A script with the exact fixed windows and the suspension of the service, by the virtual clock. */
@@ -97,7 +97,6 @@ describe('Concurrent calls', () => {
   test('are sent while another one pauses before its retry', async () => {
     const calls = await HeldCalls.start({ concurrency: 1, maxRetries: 1 });
     await expectAfter(calls.begin(2), { held: 1 });
-    const unavailable = failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '30' });
     await expectAfter(calls.respond(unavailable), { held: 1 });
     await expectAfter(calls.respond(good), { held: 0, ended: ['answered'] });
     await expectAfter(calls.pass(31), { held: 1 });
@@ -113,37 +112,33 @@ describe('Concurrent calls', () => {
   });
 });
 
-describe('Calls during a restart of the server that takes 30 s', () => {
-  test.each([
-    ['answered', 90_000, 5],
-    ['network', 20_000, 5],
-    ['network', 90_000, 0],
-  ])('end with "%s" if maxWait is %i ms and maxRetries %i', async (outcome, maxWait, maxRetries) => {
+test('A call pauses twice as long before each retry up to 20 s, with a jitter of half of that', async () => {
+  const calls = await HeldCalls.start({ maxRetries: 4, retryDelay: 5_000 });
+  await expectAfter(calls.begin(1), { held: 1 });
+  for (const longest of [5, 10, 20, 20]) {
+    await expectAfter(calls.respond(failure(500, 'INTERNAL_ERROR')), { held: 0 });
+    await expectAfter(calls.pass(longest / 2 - 0.01), { held: 0 });
+    await expectAfter(calls.pass(longest / 2 + 0.02), { held: 1 });
+  }
+});
+
+test.each([
+  ['answered', 90_000, 5],
+  ['network', 20_000, 5],
+  ['network', 90_000, 0],
+])(
+  'A call during a restart of 30 s ends with "%s" if maxWait is %i ms and maxRetries %i',
+  async (outcome, maxWait, maxRetries) => {
     const begin = performance.now();
     const script: Step = (...exchange) => (performance.now() - begin < 30_000 ? hangUp : good)(...exchange);
     const { store, requests } = await clientOf(script, { retryDelay: 500, maxWait, maxRetries });
 
-    expect(
-      await countOutcomes(
-        requests,
-        repeat(3, () => store.getInventory(101n)),
-      ),
-    ).toEqual({ [outcome]: 3 });
-  });
-});
+    const calls = repeat(3, () => store.getInventory(101n));
+    expect(await countOutcomes(requests, calls)).toEqual({ [outcome]: 3 });
+  },
+);
 
 describe('A signal that many calls share', () => {
-  test('has no listener after 200 pauses', async () => {
-    const { signal } = new AbortController();
-    const unavailable = failure(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '1' });
-    const { store, requests } = await clientOf(unavailable, { maxRetries: 10, maxWait: 300_000 });
-
-    const calls = repeat(20, () => failureOf(store.getInventory(101n, { signal }))).map((call) => call());
-    while (requests.length < 220) await Promise.all([pass(1), work(5)]);
-    await Promise.all(calls);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
   test('ends all of them, sent or queued or not begun, and leaves their places to other calls', async () => {
     const controller = new AbortController();
     const calls = await HeldCalls.start();
@@ -155,22 +150,26 @@ describe('A signal that many calls share', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('ends the pause before a retry', async () => {
+  test('has no listener after a pause', async () => {
     const controller = new AbortController();
     const calls = await HeldCalls.start({ maxRetries: 1 });
     await expectAfter(calls.begin(1, controller), { held: 1 });
-    await expectAfter(calls.respond(failure(500, 'INTERNAL_ERROR')), { held: 0 });
-    controller.abort(new Error('Enough'));
-    await expectAfter(calls, { held: 0, ended: ['Enough'] });
+    await expectAfter(calls.respond(unavailable), { held: 0 });
+    await expectAfter(calls.pass(31), { held: 1 });
+    await expectAfter(calls.respond(good), { held: 0, ended: ['answered'] });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('leaves no timer, which would keep a program running', async () => {
+  test('ends pauses and queued calls, and leaves no timer, which would keep a program running', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.refused(REFUSED, 30, { maxQueueTime: 60_000 });
+    const calls = await HeldCalls.start({ maxRetries: 1, maxQueueTime: 60_000 });
+    await expectAfter(calls.begin(2, controller), { held: 2 });
+    await expectAfter(calls.respond(unavailable), { held: 1 });
+    await expectAfter(calls.respond(refusal(REFUSED, 30)), { held: 0 });
     calls.begin(3, controller);
-    expect(jest.getTimerCount()).toBe(4);
+    expect(jest.getTimerCount()).toBe(6);
     controller.abort(new Error('Enough'));
-    await expectAfter(calls, { held: 0, ended: repeat(3, 'Enough') });
+    await expectAfter(calls, { held: 0, ended: repeat(5, 'Enough') });
     expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -48,9 +48,9 @@ export const breakOff =
 /** A server that takes one step of its script for each request, and the last one again and again. */
 export class ScriptedServer {
   readonly requests: ReceivedRequest[] = [];
+  baseUrl = '';
+  readonly #server = createServer((message, response) => void this.#take(message, response));
   readonly #steps: Step[];
-  readonly #server: Server = createServer((message, response) => void this.#take(message, response));
-  #port = 0;
 
   private constructor(steps: Step[]) {
     this.#steps = steps;
@@ -59,18 +59,9 @@ export class ScriptedServer {
   /** It is closed after the test. */
   static async start(...steps: Step[]): Promise<ScriptedServer> {
     const server = new ScriptedServer(steps);
-    server.#port = await listen(server.#server);
-    running.push(server);
+    server.baseUrl = `http://127.0.0.1:${await listen(server.#server)}/v1`;
+    running.push(server.#server);
     return server;
-  }
-
-  get baseUrl(): string {
-    return `http://127.0.0.1:${this.#port}/v1`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await close(this.#server);
   }
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -82,10 +73,13 @@ export class ScriptedServer {
   }
 }
 
-const running: ScriptedServer[] = [];
+const running: Server[] = [];
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((server) => server.close()));
+  for (const server of running.splice(0)) {
+    server.closeAllConnections();
+    await close(server);
+  }
 });
 
 /** A key that looks for itself in everything a client says. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { errorCatalog, ServiceError } from '../../../shared/contract/errors.ts';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
@@ -20,18 +20,16 @@ test.each([
   expect(operationAt(method, path)).toBe(operation);
 });
 
-describe('The error catalog', () => {
-  test('has exactly the errors of operations and of unknown routes', () => {
-    const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
-    const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+test('The error catalog has exactly the errors of operations and of unknown routes', () => {
+  const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
+  const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
-    expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
-  });
+  expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
+});
 
-  test('makes bodies of code, message and status', () => {
-    const body = { code: 'PET_NOT_FOUND', message: 'The pet does not exist.', status: 404 };
-    expect(new ServiceError('PET_NOT_FOUND').body).toEqual(body);
-  });
+test('The body of an error has its code, message and status', () => {
+  const body = { code: 'PET_NOT_FOUND', message: 'The pet does not exist.', status: 404 };
+  expect(new ServiceError('PET_NOT_FOUND').body).toEqual(body);
 });
 
 test.each(['0', '1', MAX_INT64, MIN_INT64])('%s is an int64, and a number in JSON with all its digits', (text) => {
