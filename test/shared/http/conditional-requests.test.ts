@@ -44,10 +44,6 @@ const idOf = (...values: string[]) => requestOf(values)?.requestId;
 const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 describe('An Idempotency-Key', () => {
-  test('is optional', () => {
-    expect(idempotentRequest(aRequest(), aChange)).toBeUndefined();
-  });
-
   test.each([
     ['without quotes', UUID, UUID],
     ['with spaces around it', `  "${UUID}"\t`, UUID],

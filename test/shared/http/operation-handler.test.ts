@@ -62,14 +62,9 @@ describe.each([
     });
   });
 
-  test.each([ok, failing(new ServiceError('PET_NOT_FOUND'))])(
-    'returns the same for HEAD as for GET, without the body (%#)',
-    async (respond) => {
-      const response = await invoke(respond, aProxyEvent({ method: 'HEAD' }));
-
-      expect(response).toEqual({ ...(await invoke(respond)), body: '' });
-    },
-  );
+  test('returns the same for HEAD as for GET, without the body', async () => {
+    expect(await invoke(ok, aProxyEvent({ method: 'HEAD' }))).toEqual({ ...(await invoke(ok)), body: '' });
+  });
 
   test.each<[string, unknown, number, ErrorCode]>([
     ['400 for a ServiceError', new ServiceError('INVALID_BODY', { cause: unexpected }), 400, 'INVALID_BODY'],
