@@ -1,9 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
 import { InternalServerError, ResourceNotFoundException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
+  type ClientOptions,
   documentClient,
   isConnectionGone,
   isResponseLost,
@@ -12,100 +12,85 @@ import {
   readWithRetries,
 } from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
-import { localEndpoint, pointSdkAt } from '../support/engines.ts';
+import { pointSdkAt } from '../support/engines.ts';
 import { UNPARSABLE_RESPONSE } from '../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { close, listen } from '../support/listening.ts';
+import { failureOf, reply, ScriptedServer, silence, type Step } from './client/scripted-server.ts';
 
 acceptForeignErrors();
 
-const $metadata = {};
 const GET = { TableName: 'keys', Key: { recordId: 'ab' } };
 
-const withProperties = (error: Error, properties: object): Error => Object.assign(error, properties);
+/** The client of a server that does this with each request. */
+async function clientOf(step: Step, options?: ClientOptions) {
+  const server = await ScriptedServer.start(step);
+  pointSdkAt(new URL(server.baseUrl));
+  return { client: documentClient(options), requests: server.requests };
+}
 
-const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
-
-describe('the DynamoDB client', () => {
-  let server: Server | undefined;
-
-  afterEach(async () => {
-    server?.closeAllConnections();
-    if (server) await close(server);
-    server = undefined;
-  });
-
-  async function respondWith(listener: RequestListener): Promise<void> {
-    server = createServer(listener);
-    pointSdkAt(localEndpoint(await listen(server)));
-  }
-
-  test('keeps all digits of numbers, and the options for that', async () => {
+describe('The DynamoDB client', () => {
+  test('returns numbers with all digits, and does not change the options for them', async () => {
     const N = '9223372036854775807';
-    await respondWith((_, response) => void response.end(JSON.stringify({ Item: { petId: { N } } })));
-    const client = documentClient({ requestTimeout: 1_000 });
+    const { client } = await clientOf(reply(200, { Item: { petId: { N } } }));
 
-    expect((await client.send(new GetCommand(GET))).Item).toMatchObject({ petId: { value: N } });
+    expect(await client.send(new GetCommand(GET))).toMatchObject({ Item: { petId: { value: N } } });
     // The SDK writes defaults of its own into the options object that it is given.
     expect(unmarshall({ petId: { N } }, exactNumbers)).toMatchObject({ petId: { value: N } });
   });
 
-  test('treats a response that cannot be parsed as lost, but not an error before sending', async () => {
-    let calls = 0;
-    await respondWith((_, response) => void (calls++, response.socket?.end(UNPARSABLE_RESPONSE)));
-    const client = documentClient();
+  test('treats a response that cannot be parsed as lost, but not a call that is never sent', async () => {
+    const { client, requests } = await clientOf((response) => void response.socket?.end(UNPARSABLE_RESPONSE));
     const unparsable = await failureOf(client.send(new GetCommand(GET)));
     const unsent = await failureOf(client.send(new GetCommand({ ...GET, Key: { recordId: [undefined] } })));
 
     expect(unparsable).toMatchObject({ code: expect.stringMatching(/^HPE_/) });
     expect([unparsable, unsent].map(isResponseLost)).toEqual([true, false]);
     expect([unparsable, unsent].map(isUnavailable)).toEqual([true, false]);
-    expect(calls).toBe(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('waits for a response at most its timeout', async () => {
-    await respondWith(() => undefined);
+  test('waits for a response no longer than its timeout', async () => {
+    const { client } = await clientOf(silence, { requestTimeout: 200 });
     const start = Date.now();
-    const failure = await failureOf(documentClient({ requestTimeout: 200 }).send(new GetCommand(GET)));
+    const failure = await failureOf(client.send(new GetCommand(GET)));
 
-    expect(isUnavailable(failure)).toBe(true);
-    expect(isConnectionGone(failure)).toBe(false);
+    expect([isUnavailable(failure), isConnectionGone(failure)]).toEqual([true, false]);
     expect(Date.now() - start).toBeLessThan(2_000);
   });
 });
 
-describe('a failure of DynamoDB or its connection', () => {
+const metadata = { message: 'x', $metadata: {} };
+const fault = new InternalServerError(metadata);
+
+describe('A failed call', () => {
   test.each<[string, unknown]>([
-    ['a fault of its own', new InternalServerError({ message: 'x', $metadata })],
-    ['throttling', new ThrottlingException({ message: 'x', $metadata })],
-    ['a connection that takes too long', withProperties(new Error('x'), { name: 'TimeoutError', $metadata })],
-    ['a refused connection', withProperties(new Error('x'), { code: 'ECONNREFUSED' })],
-  ])('returns SERVICE_UNAVAILABLE with a Retry-After of a second: %s', async (_, cause) => {
+    ['an error of DynamoDB', fault],
+    ['throttling', new ThrottlingException(metadata)],
+    ['a timeout', Object.assign(new Error('x'), { name: 'TimeoutError', $metadata: {} })],
+    ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })],
+  ])('returns SERVICE_UNAVAILABLE with Retry-After: 1 after %s', async (_, cause) => {
+    const unavailable = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' }, cause };
     expect(isUnavailable(cause)).toBe(true);
-    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-      headers: { 'Retry-After': '1' },
-      cause,
-    });
+    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject(unavailable);
   });
 
   test.each<[string, unknown]>([
-    ['a missing table', new ResourceNotFoundException({ message: 'x', $metadata })],
-    ['an error of our own', new TypeError('x is undefined')],
-    ['no error at all', 'x'],
-  ])('is passed on if a retry cannot help: %s', async (_, error) => {
+    ['a missing table', new ResourceNotFoundException(metadata)],
+    ['a bug', new TypeError('x is undefined')],
+    ['a value that is no error', 'x'],
+  ])('throws the original failure after %s', async (_, error) => {
     expect(isUnavailable(error)).toBe(false);
     await expect(reachingDynamoDB(Promise.reject(error))).rejects.toBe(error);
   });
 });
 
-test('a read is tried at most three times', async () => {
-  const fault = new InternalServerError({ message: 'x', $metadata });
+test('A read has at most three attempts if DynamoDB is unavailable', async () => {
   const readAfter = (failures: number): Promise<number> => {
     let attempts = 0;
-    return readWithRetries(() => {
+    return readWithRetries(async () => {
       attempts += 1;
-      return attempts > failures ? Promise.resolve(attempts) : Promise.reject(fault);
+      if (attempts > failures) return attempts;
+      throw fault;
     });
   };
 

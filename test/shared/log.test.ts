@@ -3,71 +3,65 @@ import { type CompletedRequest, logError, requestLine, requestLog } from '../../
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
-const NOW = RECEIVED + 37;
-const REQUEST_ID = 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef';
 const origin = { namespace: 'PetStoreInventory', stack: 'staging-Inventory' };
 
-const aRequest = (differences: Partial<CompletedRequest> = {}): CompletedRequest => ({
-  requestId: REQUEST_ID,
+const request: CompletedRequest = {
+  requestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
   receivedAt: RECEIVED,
   operation: 'updateInventory',
   keyId: 'k3y1d',
   token: 'main/ly02',
   plan: 'pro',
   status: 200,
-  ...differences,
-});
+};
 
 /** A line as it is read again. */
-const lineOf = (differences: Partial<CompletedRequest> = {}, now = NOW): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(requestLine(aRequest(differences), origin, now)));
+const lineOf = (differences: Partial<CompletedRequest> = {}, latency = 37): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(requestLine({ ...request, ...differences }, origin, RECEIVED + latency)));
 
-/** The metrics in a line, as `name by dimension: value`. */
+/** The metrics in a line, each as name, other dimensions than the stack, and value. */
 const metricsOf = (line: unknown): string[] =>
   metricsIn(line).map(({ name, dimensions: { stack, ...others }, value }) =>
     [stack, name, ...Object.entries(others).flat(), value].join(' '),
   );
 
-describe('the log line of a request', () => {
-  test('has request, caller, result and latency, and no metric of zero', () => {
+const ofRequest = ['staging-Inventory Requests 1', 'staging-Inventory Requests plan pro 1'];
+
+describe('The log line of a request', () => {
+  test('has its operation, key, result and latency, and no metric that is zero', () => {
+    const { receivedAt: _, ...fields } = request;
     expect(lineOf()).toEqual({
       level: 'INFO',
       message: 'Request',
-      requestId: REQUEST_ID,
-      operation: 'updateInventory',
-      keyId: 'k3y1d',
-      token: 'main/ly02',
-      plan: 'pro',
+      ...fields,
       status: '200',
       latency: 37,
       stack: 'staging-Inventory',
       Requests: 1,
       _aws: expect.anything(),
     });
-    expect(metricsOf(lineOf())).toEqual(['staging-Inventory Requests 1', 'staging-Inventory Requests plan pro 1']);
+    expect(metricsOf(lineOf())).toEqual(ofRequest);
   });
 
-  test('measures a refusal by its reason', () => {
+  test('has a metric of a refusal by its reason', () => {
     const refusal = 'RATE_LIMIT_EXCEEDED';
+    const ofRefusal = ['staging-Inventory Refusals 1', `staging-Inventory Refusals reason ${refusal} 1`];
 
-    expect(metricsOf(lineOf({ status: 429, code: refusal, refusal })).slice(2)).toEqual([
-      'staging-Inventory Refusals 1',
-      `staging-Inventory Refusals reason ${refusal} 1`,
-    ]);
+    expect(metricsOf(lineOf({ status: 429, code: refusal, refusal }))).toEqual([...ofRequest, ...ofRefusal]);
   });
 
-  test('has no negative latency if the clock of the gateway is ahead', () => {
-    expect(lineOf({}, RECEIVED - 5)).toMatchObject({ latency: 0 });
+  test('has latency 0 if the clock of the gateway is ahead', () => {
+    expect(lineOf({}, -5)).toMatchObject({ latency: 0 });
   });
 
-  test('requires the variables of the deployment', () => {
+  test('requires the name of the stack', () => {
     process.env.METRICS_NAMESPACE = 'N';
     delete process.env.STACK_NAME;
     expect(() => requestLog()).toThrow('The environment variable STACK_NAME is not set');
   });
 });
 
-test('a logged failure is one line of JSON with its details, cause and stack', () => {
+test('A logged failure is one line of JSON with its details, cause and stack', () => {
   const log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
   logError('It failed', new RangeError('too far', { cause: new TypeError('first fault') }), { requestId: 'r1' });
   logError('It failed', 'just text');
@@ -75,18 +69,10 @@ test('a logged failure is one line of JSON with its details, cause and stack', (
   log.mockRestore();
 
   expect(lines[0]).toMatch(/^[^\n]+\n$/);
+  const stack = expect.stringContaining('log.test.ts');
+  const error = { name: 'RangeError', reason: 'too far', rootCause: 'TypeError: first fault', stack };
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
-    {
-      level: 'ERROR',
-      message: 'It failed',
-      requestId: 'r1',
-      error: {
-        name: 'RangeError',
-        reason: 'too far',
-        rootCause: 'TypeError: first fault',
-        stack: expect.stringContaining('log.test.ts'),
-      },
-    },
+    { level: 'ERROR', message: 'It failed', requestId: 'r1', error },
     expect.objectContaining({ error: expect.objectContaining({ name: 'Error', reason: 'just text' }) }),
   ]);
 });

@@ -1,11 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { afterEach, expect } from '@jest/globals';
-import {
-  ApiError,
-  InventoryClient,
-  type InventoryClientOptions,
-} from '../../../shared/client/pet-store-inventory-client.ts';
+import { afterEach } from '@jest/globals';
+import { InventoryClient, type InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
 import { close, listen } from '../../support/listening.ts';
 
 /** What a server does with a request. */
@@ -40,46 +36,32 @@ export const silence: Step = () => undefined;
 /** The connection breaks before any response. */
 export const hangUp: Step = (response) => void response.destroy();
 
-const beginning = { 'Content-Type': 'application/json', ...plenty };
+/** The beginning of a response, after which nothing more comes. */
+export const stall: Step = (response) => void response.writeHead(200).write('{');
 
 /** The beginning of a response, after which the connection breaks. */
 export const breakOff =
-  (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
+  (status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) =>
-    void response.writeHead(status, { ...beginning, ...headers }).write(text, () => response.destroy());
-
-/** The beginning of a response, after which nothing more comes. */
-export const stall =
-  (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
-  (response) =>
-    void response.writeHead(status, { ...beginning, ...headers }).write(text);
+    void response.writeHead(status, headers).write('{', () => response.destroy());
 
 /** A server that takes one step of its script for each request, and the last one again and again. */
 export class ScriptedServer {
   readonly requests: ReceivedRequest[] = [];
+  baseUrl = '';
+  readonly #server = createServer((message, response) => void this.#take(message, response));
   readonly #steps: Step[];
-  readonly #server: Server = createServer((message, response) => void this.#take(message, response));
-  #port = 0;
 
-  private constructor(steps: readonly Step[]) {
-    this.#steps = [...steps];
+  private constructor(steps: Step[]) {
+    this.#steps = steps;
   }
 
   /** It is closed after the test. */
-  static async start(...steps: readonly Step[]): Promise<ScriptedServer> {
+  static async start(...steps: Step[]): Promise<ScriptedServer> {
     const server = new ScriptedServer(steps);
-    server.#port = await listen(server.#server);
-    running.push(server);
+    server.baseUrl = `http://127.0.0.1:${await listen(server.#server)}/v1`;
+    running.push(server.#server);
     return server;
-  }
-
-  get baseUrl(): string {
-    return `http://127.0.0.1:${this.#port}/v1`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await close(this.#server);
   }
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -91,10 +73,13 @@ export class ScriptedServer {
   }
 }
 
-const running: ScriptedServer[] = [];
+const running: Server[] = [];
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((server) => server.close()));
+  for (const server of running.splice(0)) {
+    server.closeAllConnections();
+    await close(server);
+  }
 });
 
 /** A key that looks for itself in everything a client says. */
@@ -106,23 +91,23 @@ export const quickClient = (
   options: Partial<InventoryClientOptions> = {},
 ): InventoryClient => new InventoryClient({ baseUrl, apiKey: SECRET_KEY, retryDelay: 4, ...options });
 
-/** The error of a call that must fail with a response. */
-export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
-  const error = await failureOf(call);
-  if (error instanceof ApiError) return error;
-  throw error;
+/** A client of a server with this script, and what the server has received. */
+export async function clientOf(script: Step | readonly Step[], options: Partial<InventoryClientOptions> = {}) {
+  const server = await ScriptedServer.start(...[script].flat());
+  return { store: quickClient(server, options), requests: server.requests, server };
 }
 
-/** What a call that must fail throws. */
-export async function failureOf(call: Promise<unknown>): Promise<unknown> {
-  const outcome = await call.then(
-    () => undefined,
-    (reason: unknown) => ({ reason }),
+/** The error of a call, which must fail. */
+export const failureOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => Promise.reject(new Error('The call did not fail')),
+    (error: unknown) => error,
   );
-  expect(outcome).toBeDefined();
-  return outcome?.reason;
-}
 
-/** What calls that are begun together, and must fail, throw. */
-export const failuresOf = (calls: readonly (() => Promise<unknown>)[]): Promise<unknown[]> =>
-  Promise.all(calls.map((call) => failureOf(call())));
+export const entry = { petId: 101, quantity: 7, status: 'available' };
+export const good = reply(200, entry);
+
+/** A refusal until some seconds have passed. */
+export const refusal = (code: string, seconds: number): Step => failure(429, code, { 'Retry-After': String(seconds) });
+
+export const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);

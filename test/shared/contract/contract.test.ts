@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { errorCatalog, ServiceError } from '../../../shared/contract/errors.ts';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
@@ -11,41 +11,34 @@ import { type PetRecord, petRecordSchema, petSchema } from '../../../shared/cont
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 
 test.each([
-  ['HEAD', '/store/orders', ['GET', 'HEAD'], 'listOrders'],
-  ['PATCH', '/inventory/{petId}', ['GET', 'HEAD', 'PATCH'], 'updateInventory'],
-  ['POST', '/inventory', ['GET', 'HEAD', 'PATCH'], undefined],
-  ['GET', '/{proxy+}', [], undefined],
-])('%s %s: the path has the methods %j, the request is %s', (method, path, methods, operation) => {
+  ['HEAD', '/store/orders', 'listOrders', ['GET', 'HEAD']],
+  ['PATCH', '/inventory/{petId}', 'updateInventory', ['GET', 'HEAD', 'PATCH']],
+  ['POST', '/inventory', undefined, ['GET', 'HEAD', 'PATCH']],
+  ['GET', '/{proxy+}', undefined, []],
+])('%s %s is the operation %s, and its path has the methods %j', (method, path, operation, methods) => {
   expect(methodsOf(path)).toEqual(methods);
   expect(operationAt(method, path)).toBe(operation);
 });
 
-describe('the errors', () => {
-  test('are those of operations and of unrouted requests', () => {
-    const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
-    const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+test('The error catalog has exactly the errors of operations and of unknown routes', () => {
+  const ofOperations = Object.values(operations).flatMap<string>(({ errors }) => errors);
+  const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
-    expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
-  });
-
-  test('have a body of code, message and status', () => {
-    expect(JSON.stringify(new ServiceError('PET_NOT_FOUND').body)).toBe(
-      '{"code":"PET_NOT_FOUND","message":"The pet does not exist.","status":404}',
-    );
-  });
+  expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
 });
 
-describe('int64', () => {
-  test.each(['0', '1', MAX_INT64, MIN_INT64])('%s is one, and a number in JSON with all its digits', (text) => {
-    expect(isInt64(text)).toBe(true);
-    expect(recordToJson({ id: int64(text), tags: [{ id: int64(text) }] })).toBe(
-      `{"id":${text},"tags":[{"id":${text}}]}`,
-    );
-  });
+test('The body of an error has its code, message and status', () => {
+  const body = { code: 'PET_NOT_FOUND', message: 'The pet does not exist.', status: 404 };
+  expect(new ServiceError('PET_NOT_FOUND').body).toEqual(body);
+});
 
-  test.each(['', '9223372036854775808', '-0', '-', '1.0', ' 1', '1\n', '\u0661\u0662'])('%j is none', (text) => {
-    expect(isInt64(text)).toBe(false);
-  });
+test.each(['0', '1', MAX_INT64, MIN_INT64])('%s is an int64, and a number in JSON with all its digits', (text) => {
+  expect(isInt64(text)).toBe(true);
+  expect(recordToJson({ id: int64(text), tags: [{ id: int64(text) }] })).toBe(`{"id":${text},"tags":[{"id":${text}}]}`);
+});
+
+test.each(['', '9223372036854775808', '-0', '-', '1.0', ' 1', '1\n', '\u0661\u0662'])('%j is no int64', (text) => {
+  expect(isInt64(text)).toBe(false);
 });
 
 const order: Order = {
@@ -56,6 +49,8 @@ const order: Order = {
   status: 'approved',
   complete: true,
 };
+const orderFields = ['id', 'petId', 'quantity', 'status', 'complete'];
+const invalidDates = ['2026-11-21', '2026-11-21 12:30:00Z', '2026-04-31T12:30:00Z', '2025-02-29T12:30:00Z'];
 
 const URL_OF_PHOTO = 'https://images.example.com/pets/101.jpg';
 
@@ -66,6 +61,8 @@ const pet: PetRecord = {
   photoUrls: [URL_OF_PHOTO],
   tags: [{ id: int64('9007199254740993'), name: 'family' }],
 };
+const longPhotos = Array(50).fill(`${URL_OF_PHOTO}?`.padEnd(2_000, 'x'));
+const invalidPhotos = [['a photo'], ['ftp://example.com'], Array(51).fill(URL_OF_PHOTO)];
 
 const item = { petId: MAX_INT64, quantity: 12, status: 'pending' } as const;
 
@@ -74,42 +71,40 @@ const labels = (count: number) => Array.from({ length: count }, (_, index) => ({
 const variants = (base: object, differences: readonly object[]): object[] =>
   differences.map((difference) => Object.assign({}, base, difference));
 
-test.each<[string, v.GenericSchema, taken: readonly unknown[], refused: readonly unknown[]]>([
-  ['quantity (0 to 2 147 483 647)', quantitySchema, [0, 2_147_483_647], [-1, 2_147_483_648, 0.5, '5']],
-  ['InventoryUpdate', inventoryUpdateSchema, [{ quantity: 5 }], [{}, { quantity: 5, status: 'sold' }]],
-  ['InventoryItem', inventoryItemSchema, [item], variants(item, [{ quantity: '1' }, { status: 'placed' }])],
+test.each<[string, v.GenericSchema, valid: readonly unknown[], invalid: readonly unknown[]]>([
+  ['a quantity', quantitySchema, [0, 2_147_483_647], [-1, 2_147_483_648, 0.5, '5']],
+  ['an update', inventoryUpdateSchema, [{ quantity: 5 }], [{}, { quantity: 5, status: 'sold' }]],
+  ['a stock entry', inventoryItemSchema, [item], variants(item, [{ quantity: '1' }, { status: 'placed' }])],
   [
-    'order',
+    'an order',
     orderSchema,
     variants(order, [{}, { shipDate: '2026-11-21T12:30:00.123+01:00' }, { shipDate: '2024-02-29T23:59:59Z' }]),
     variants(order, [
-      ...['id', 'petId', 'quantity', 'status', 'complete'].map((field) => ({ [field]: undefined })),
-      ...['2026-11-21', '2026-11-21 12:30:00Z', '2026-04-31T12:30:00Z', '2025-02-29T12:30:00Z'].map((shipDate) => ({
-        shipDate,
-      })),
+      ...orderFields.map((field) => ({ [field]: undefined })),
+      ...invalidDates.map((shipDate) => ({ shipDate })),
       { id: 1 },
       { status: 'sold' },
       { color: 'red' },
     ]),
   ],
   [
-    'pet',
+    'a stored pet',
     petRecordSchema,
     variants(pet, [
       { category: undefined, tags: undefined, photoUrls: [] },
-      { photoUrls: Array(50).fill(`${URL_OF_PHOTO}?`.padEnd(2_000, 'x')), tags: labels(50), name: 'x'.repeat(200) },
+      { photoUrls: longPhotos, tags: labels(50), name: 'x'.repeat(200) },
     ]),
     variants(pet, [
+      ...invalidPhotos.map((photoUrls) => ({ photoUrls })),
       { id: 1 },
       { name: '' },
       { name: 'x'.repeat(201) },
       { tags: labels(51) },
       { status: 'sold' },
-      ...[['a photo'], ['ftp://example.com'], Array(51).fill(URL_OF_PHOTO)].map((photoUrls) => ({ photoUrls })),
     ]),
   ],
-  ['pet in a response', petSchema, [pet, { ...pet, status: 'sold' }], [{ ...pet, status: 'placed' }]],
-])('values that are accepted and refused as %s', (_, schema, taken, refused) => {
-  for (const value of taken) expect(v.safeParse(schema, value).issues).toBeUndefined();
-  expect(refused.filter((value) => v.is(schema, value))).toEqual([]);
+  ['a pet in a response', petSchema, [pet, { ...pet, status: 'sold' }], [{ ...pet, status: 'placed' }]],
+])('The schema of %s accepts exactly valid values', (_, schema, valid, invalid) => {
+  for (const value of valid) expect(v.safeParse(schema, value).issues).toBeUndefined();
+  expect(invalid.filter((value) => v.is(schema, value))).toEqual([]);
 });

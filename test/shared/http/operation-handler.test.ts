@@ -1,11 +1,20 @@
 import { Readable } from 'node:stream';
-import { describe, expect, jest, test } from '@jest/globals';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, test } from '@jest/globals';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import { contextOf, uncountedContext } from '../../../shared/http/authorizer-result.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
-import { admittedContext, admittedHeaders, responseTo, aProxyEvent } from '../../support/proxy-event.ts';
-import { streamedResponse } from './streamed-response.ts';
+import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/response-headers.ts';
+import { limitRefusal } from '../../../shared/keys/verdict.ts';
+import {
+  admittedContext,
+  admittedHeaders,
+  admittedLimits,
+  aProxyEvent,
+  responseTo,
+} from '../../support/proxy-event.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
+import { aKey, tokenOf } from '../../support/tables.ts';
+import { streamedResponse } from './streamed-response.ts';
 
 const lines = recordRequestLines();
 const faults = recordFaults();
@@ -19,143 +28,87 @@ interface Answer {
 
 type Respond = () => Promise<Reply>;
 
-const atOnce = (respond: Respond, event = aProxyEvent()): Promise<Answer> =>
-  responseTo(operationHandler(respond, { headers: own }).handler, event);
+const atOnce = (respond: Respond, event = aProxyEvent(), headers: Record<string, string> = own): Promise<Answer> =>
+  responseTo(operationHandler(respond, { headers }).handler, event);
 
 async function streamed(respond: Respond, event = aProxyEvent()): Promise<Answer> {
-  const { statusCode, headers, text, failure } = await streamedResponse(
-    streamingHandler(respond, { headers: own }).handler,
-    event,
-  );
+  const { handler } = streamingHandler(respond, { headers: own });
+  const { statusCode, headers, text, failure } = await streamedResponse(handler, event);
   if (failure !== undefined) throw failure;
   return { statusCode, headers, body: text };
 }
 
-const ok: Respond = () =>
-  Promise.resolve({ status: 200, headers: { ETag: '"1"', RateLimit: 'none' }, body: '[{"petId":1}]' });
+const ok: Respond = async () => ({ status: 200, headers: { ETag: '"1"' }, body: '[{"petId":1}]' });
 const failing =
   (thrown: unknown): Respond =>
   async () => {
     throw thrown;
   };
-const eventWith = (differences: Readonly<Record<string, unknown>>): APIGatewayProxyEvent =>
-  aProxyEvent({ authorizer: { ...admittedContext, ...differences } });
+const unexpected = new Error('secret');
+const ofAnotherLibrary = Object.assign(new Error('secret'), { statusCode: 418, expose: true });
 
 describe.each([
-  ['returns immediately', atOnce],
-  ['streams', streamed],
-])('an operation that %s', (_, invoke) => {
-  test('returns its reply as JSON, with the limits and its own headers', async () => {
-    expect(await invoke(ok)).toEqual({
+  ['returns its whole response', atOnce],
+  ['streams its response', streamed],
+])('An operation that %s', (_, invoke) => {
+  test('returns its reply as JSON, with its own headers and the limits, which it cannot override', async () => {
+    const reply = await ok();
+    const overriding = { ...reply, headers: { ...reply.headers, RateLimit: 'none' } };
+
+    expect(await invoke(() => Promise.resolve(overriding))).toEqual({
       statusCode: 200,
       headers: { 'Content-Type': 'application/json', ETag: '"1"', ...own, ...admittedHeaders },
       body: '[{"petId":1}]',
     });
   });
 
-  test.each([ok, failing(new ServiceError('PET_NOT_FOUND'))])(
-    'returns the same for HEAD as for GET, without the body',
-    async (respond) => {
-      const response = await invoke(respond, aProxyEvent({ method: 'HEAD' }));
-
-      expect(response).toEqual({ ...(await invoke(respond)), body: '' });
-    },
-  );
+  test('returns the same for HEAD as for GET, without the body', async () => {
+    expect(await invoke(ok, aProxyEvent({ method: 'HEAD' }))).toEqual({ ...(await invoke(ok)), body: '' });
+  });
 
   test.each<[string, unknown, number, ErrorCode]>([
-    ['one of the client', new ServiceError('INVALID_BODY', { cause: new SyntaxError('secret') }), 400, 'INVALID_BODY'],
-    ['an unexpected one', new Error('secret'), 500, 'INTERNAL_ERROR'],
-    [
-      'one that middy would handle',
-      Object.assign(new Error('secret'), { statusCode: 418, expose: true }),
-      500,
-      'INTERNAL_ERROR',
-    ],
-  ])('returns an error as its Error body: %s', async (__, thrown, status, code) => {
-    const response = await invoke(failing(thrown));
+    ['400 for a ServiceError', new ServiceError('INVALID_BODY', { cause: unexpected }), 400, 'INVALID_BODY'],
+    ['500 for an unexpected error', unexpected, 500, 'INTERNAL_ERROR'],
+    ['500 for an error with a status of its own', ofAnotherLibrary, 500, 'INTERNAL_ERROR'],
+  ])('returns an Error body without its cause: %s', async (__, thrown, status, code) => {
+    const { statusCode, headers, body } = await invoke(failing(thrown));
 
-    expect(response).toMatchObject({
-      statusCode: status,
-      headers: { 'Content-Type': 'application/json', ...own, ...admittedHeaders },
-    });
-    expect(JSON.parse(response.body)).toEqual({ code, status, message: expect.not.stringContaining('secret') });
+    expect(statusCode).toBe(status);
+    expect(headers).toEqual({ 'Content-Type': 'application/json', ...own, ...admittedHeaders });
+    expect(JSON.parse(body)).toEqual({ code, status, message: expect.not.stringContaining('secret') });
     expect(lines()).toMatchObject([{ status: String(status), code, keyId: 'k3y1d', token: 'main/ly02' }]);
     expect(lines()[0]).not.toHaveProperty('reason');
   });
 
-  test('links an error to its documentation if there is a page, beside its own link', async () => {
-    process.env['PAGE_ORIGIN'] = 'https://docs.example.com';
-    try {
-      const { headers } = await invoke(failing(new ServiceError('PET_NOT_FOUND')));
-      expect(headers['Link']).toBe(`${own.Link}, <https://docs.example.com/errors.html#PET_NOT_FOUND>; rel="help"`);
-      expect((await invoke(ok)).headers['Link']).toBe(own.Link);
-      const { handler } = operationHandler(failing(new ServiceError('PET_NOT_FOUND')));
-      const { headers: alone } = await responseTo(handler, aProxyEvent());
-      expect(alone['Link']).toBe('<https://docs.example.com/errors.html#PET_NOT_FOUND>; rel="help"');
-    } finally {
-      delete process.env['PAGE_ORIGIN'];
-    }
-  });
-
-  test('logs our own faults with cause and request, and no others', async () => {
+  test('logs the cause of a 503 with the request id, and no cause of a 400', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
-    expect(faults()).toEqual([]);
     await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new TypeError('connect ECONNREFUSED') })));
+
     expect(lines().map(({ cause }) => cause)).toEqual([undefined, 'TypeError']);
-
     expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
-  });
-
-  test('refuses what the authorizer refused, with Retry-After', async () => {
-    const [outcome, status] = ['RATE_LIMIT_EXCEEDED', 429];
-    const response = await invoke(ok, eventWith({ outcome, remaining: '0', retryAfter: '17', plan: 'pro' }));
-
-    expect(response).toMatchObject({
-      statusCode: status,
-      headers: { ...own, ...admittedHeaders, 'X-RateLimit-Remaining': '0', 'Retry-After': '17' },
-    });
-    expect(JSON.parse(response.body)).toMatchObject({ code: outcome, status });
-    expect(lines()).toMatchObject([{ status: String(status), code: outcome, reason: outcome, plan: 'pro' }]);
-  });
-
-  test('refuses updates by a read-only token, and by one of unknown access', async () => {
-    const respond = jest.fn(ok);
-    const update = { method: 'PATCH', resource: '/inventory/{petId}', query: 'dryRun' };
-    for (const access of ['read', undefined]) {
-      const response = await invoke(respond, aProxyEvent({ ...update, authorizer: { ...admittedContext, access } }));
-      expect(response).toMatchObject({ statusCode: 403, headers: { ...own, ...admittedHeaders } });
-      expect(response.body).toContain('TOKEN_READ_ONLY');
-    }
-    // Nor one that may do all, with a parameter that no change knows.
-    const { body } = await invoke(respond, aProxyEvent(update));
-    expect(JSON.parse(body).message).toBe('The parameter "dryRun" is unknown: updates have none.');
-    expect(respond).not.toHaveBeenCalled();
-    expect(lines()[0]).toMatchObject({ status: '403', code: 'TOKEN_READ_ONLY' });
-    // It was admitted, and counted.
-    expect(lines()[0]).not.toHaveProperty('reason');
-    for (const method of ['GET', 'HEAD'])
-      await invoke(respond, aProxyEvent({ method, authorizer: { ...admittedContext, access: 'read' } }));
-    expect(respond).toHaveBeenCalledTimes(2);
-  });
-
-  test('fails a request without a verdict', async () => {
-    const respond = jest.fn(ok);
-    const { statusCode, headers } = await invoke(respond, aProxyEvent({ authorizer: null }));
-
-    expect({ statusCode, retryAfter: headers['Retry-After'] }).toEqual({ statusCode: 503, retryAfter: '1' });
-    expect(respond).not.toHaveBeenCalled();
-    expect(faults()).toEqual([[expect.stringContaining('Unknown outcome of the authorizer')]]);
-    expect(lines()).toMatchObject([{ status: '503' }]);
   });
 });
 
-test('the log line of a request that could not be counted has no key', async () => {
-  await atOnce(ok, eventWith({ outcome: 'SERVICE_UNAVAILABLE', principalId: 'uncounted' }));
+test('With a reference page, an error links to its documentation, after the link of the operation', async () => {
+  process.env['PAGE_ORIGIN'] = 'https://docs.example.com';
+  const linksOf = async (respond: Respond, headers: Record<string, string> = own) =>
+    (await atOnce(respond, aProxyEvent(), headers)).headers['Link'];
+  const error = failing(new ServiceError('PET_NOT_FOUND'));
+  const links = await Promise.all([linksOf(error), linksOf(error, {}), linksOf(ok)]);
+  delete process.env['PAGE_ORIGIN'];
+
+  const help = '<https://docs.example.com/errors.html#PET_NOT_FOUND>; rel="help"';
+  expect(links).toEqual([`${own.Link}, ${help}`, help, own.Link]);
+});
+
+test('A request that cannot be counted is logged without a key', async () => {
+  const authorizer = { ...admittedContext, outcome: 'SERVICE_UNAVAILABLE', principalId: 'uncounted' };
+  await atOnce(ok, aProxyEvent({ authorizer }));
 
   expect(lines()).toMatchObject([{ operation: 'listInventory', keyId: 'none', plan: 'none', coldStart: true }]);
 });
 
-test('a stream is logged once it has ended', async () => {
+test('A stream is logged once it has ended', async () => {
   let linesBefore = -1;
   const parts = async function* () {
     yield '[1';
@@ -170,4 +123,98 @@ test('a stream is logged once it has ended', async () => {
   expect(linesBefore).toBe(0);
   expect(lines()).toMatchObject([{ status: '200' }]);
   expect(lines()[0]).not.toHaveProperty('complete');
+});
+
+/** What the last release's authorizer sets: replace it with that of this release once that is the last. */
+const lastUncounted = { outcome: 'ADMITTED', limit: '60', remaining: '42', reset: '1749990900', retryAfter: '1' };
+const lastRelease = {
+  ...lastUncounted,
+  recordId: 'petstoreinventory0123456789abcdef',
+  plan: 'free',
+  access: 'full',
+  rateLimitPolicy: '"minute";q=60;w=60, "day";q=1000;w=86400',
+  rateLimit: '"minute";r=42;t=30, "day";r=900;t=41130',
+};
+
+describe('An update', () => {
+  const update = { method: 'PATCH', resource: '/inventory/{petId}' };
+
+  test.each([
+    ['full access', admittedContext, 200],
+    ['full access from the last release', lastRelease, 200],
+    ['read access', { ...admittedContext, access: 'read' }, 403],
+    ['read access from the last release', { ...lastRelease, access: 'read' }, 403],
+    ['unknown access', { ...admittedContext, access: 'append' }, 403],
+    ['no access', { ...admittedContext, access: undefined }, 403],
+  ])('by a token with %s returns its status', async (_, authorizer, status) => {
+    const { statusCode, headers, body } = await atOnce(ok, aProxyEvent({ ...update, authorizer }));
+
+    expect(statusCode).toBe(status);
+    expect(headers).toMatchObject(own);
+    expect(body.includes('TOKEN_READ_ONLY')).toBe(status === 403);
+    // A list is read in any case.
+    expect(await atOnce(ok, aProxyEvent({ authorizer }))).toMatchObject({ statusCode: 200 });
+  });
+
+  test('with a query parameter returns 400, whose message names it', async () => {
+    const { body } = await atOnce(ok, aProxyEvent({ ...update, query: 'dryRun' }));
+
+    expect(JSON.parse(body)).toMatchObject({ message: 'The parameter "dryRun" is unknown: updates have none.' });
+  });
+});
+
+describe('A refused request', () => {
+  test.each([
+    ['RATE_LIMIT_EXCEEDED', admittedContext, 429],
+    ['API_KEY_SUSPENDED', lastRelease, 429],
+    ['SERVICE_UNAVAILABLE', lastRelease, 503],
+  ])('returns the error of its verdict: %s', async (outcome, context, status) => {
+    const authorizer = { ...context, outcome, remaining: '0', retryAfter: '17', plan: 'pro' };
+    const { headers, body } = await atOnce(ok, aProxyEvent({ authorizer }));
+
+    const limits = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0' };
+    expect(headers).toMatchObject({ ...own, ...limits, 'Retry-After': '17' });
+    expect(JSON.parse(body)).toMatchObject({ code: outcome, status });
+    expect(lines()).toMatchObject([{ status: String(status), code: outcome, reason: outcome, plan: 'pro' }]);
+  });
+
+  test.each([
+    ['without a verdict', null, '1', 'none'],
+    ['by a later release', { ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' }, '17', 'KEY_PAUSED'],
+  ])('%s returns 503, and is logged', async (_, authorizer, retryAfter, outcome) => {
+    const response = await atOnce(ok, aProxyEvent({ authorizer }));
+
+    expect(response).toMatchObject({ statusCode: 503, headers: { 'Retry-After': retryAfter } });
+    expect(faults()).toEqual([[expect.stringContaining(`Unknown outcome of the authorizer: ${outcome}`)]]);
+    expect(lines()).toMatchObject([{ status: '503' }]);
+  });
+});
+
+test.each(Object.keys(admittedContext))('A missing or numeric %s in the context has a safe default', async (name) => {
+  for (const value of [undefined, 5]) {
+    const authorizer = { ...admittedContext, more: 'x', [name]: value };
+    const { statusCode, headers } = await atOnce(ok, aProxyEvent({ authorizer }));
+
+    expect(statusCode).toBe(name === 'outcome' ? 503 : 200);
+    const [missing = ''] = Object.entries(limitHeaders).find(([, source]) => source === name) ?? [];
+    const { [missing]: _missing, ...others }: Record<string, string> = admittedLimits;
+    const safe: Record<string, string> = unknownLimitHeaders;
+    expect(headers).toMatchObject(others);
+    expect(headers[missing]).toBe(safe[missing]);
+  }
+});
+
+/** Any text for each name. */
+const textOf = (context: object) => Object.fromEntries(Object.keys(context).map((name) => [name, expect.any(String)]));
+
+test('The authorizer sets each value that functions of the last release read, as text', () => {
+  const now = Date.UTC(2025, 5, 15, 12, 34, 30);
+  const key = aKey({ currentMinute: now / 60_000 - 0.5 });
+  const { hash } = tokenOf(key);
+  const states = [{ dayUsed: 1_000 }, { minuteUsed: 60 }, { suspendedUntil: now + 1 }];
+  const refusals = states.map((state) => limitRefusal({ ...key, ...state }, now));
+
+  for (const verdict of [{ kind: 'admitted', key } as const, ...refusals])
+    expect(contextOf(verdict, hash, now)).toMatchObject(textOf(lastRelease));
+  expect(uncountedContext(now)).toMatchObject(textOf(lastUncounted));
 });

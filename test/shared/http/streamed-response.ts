@@ -21,14 +21,11 @@ export class StreamedResponse {
   /** Why the function failed; undefined where it did not. */
   failure: unknown;
 
-  /** The body, or what has come of it. */
+  /** The body, decompressed, or what has come of it. */
   get text(): string {
-    return Buffer.concat(this.chunks).toString();
-  }
-
-  /** The compressed body as it was, or what has come of it. */
-  get unzipped(): string {
-    return gunzipSync(Buffer.concat(this.chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+    const body = Buffer.concat(this.chunks);
+    const isZipped = this.headers['Content-Encoding'] === 'gzip';
+    return (isZipped ? gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH }) : body).toString();
   }
 
   add(part: ResponsePart): void {
@@ -38,7 +35,7 @@ export class StreamedResponse {
 }
 
 /** Takes what a function streams, and the next part only then. */
-export type Reader = (response: StreamedResponse, stream: ResponseStream) => Promise<void> | void;
+export type Reader = (response: StreamedResponse) => Promise<void> | void;
 
 /** Invokes a function that streams. A failure of it is part of the response: by then it may have begun. */
 export async function streamedResponse(
@@ -46,11 +43,11 @@ export async function streamedResponse(
   event: APIGatewayProxyEvent,
   reader: Reader = () => undefined,
 ): Promise<StreamedResponse> {
-  if (!isStreamingHandler(handler)) throw new Error('The function does not stream');
+  if (!isStreaming(handler)) throw new Error('The function does not stream');
   const response = new StreamedResponse();
-  const stream: ResponseStream = new ResponseStream(async (part) => {
+  const stream = new ResponseStream(async (part) => {
     response.add(part);
-    if (typeof part !== 'string') await reader(response, stream);
+    if (typeof part !== 'string') await reader(response);
   });
   try {
     await handler(event, stream, lambdaContext);
@@ -60,5 +57,5 @@ export async function streamedResponse(
   return response;
 }
 
-const isStreamingHandler = (handler: object): handler is StreamingHandler =>
+const isStreaming = (handler: object): handler is StreamingHandler =>
   typeof handler === 'function' && streamsResponse(handler);
