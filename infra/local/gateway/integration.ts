@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { writeNotice } from '../local-server-error.ts';
-
 import { effectiveTimeout, FunctionError, type LambdaFunction } from '../lambda/lambda-functions.ts';
 import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
-import type { HeaderFields } from './request.ts';
 
 /**
  * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its
@@ -21,11 +19,7 @@ export async function integrate(
   return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs, 'DEFAULT_5XX'));
 }
 
-/**
- * Invokes a function, with a timeout for start and end together.
- *
- * @throws GatewayError INTEGRATION_TIMEOUT, or of a type for a failure of the function
- */
+/** @throws GatewayError INTEGRATION_TIMEOUT, counted from now; or of a type for a failure of the function */
 export async function invokeWithin(
   lambda: Pick<LambdaFunction, 'invoke'>,
   event: string,
@@ -99,13 +93,15 @@ function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
   const { statusCode, headers, multiValueHeaders, body } = parsed.output;
-  const lists = Object.entries(multiValueHeaders);
-  const replaced = new Set(lists.map(([name]) => name.toLowerCase()));
-  const fields = [
-    ...Object.entries(headers).filter(([name]) => !replaced.has(name.toLowerCase())),
-    ...lists.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
-  ];
-  return { status: statusCode, headers: withType(fields), body: Buffer.from(body) };
+  // The last of a name holds. The response is JSON unless the function sets another type.
+  const all = [{ 'Content-Type': 'application/json' }, headers, multiValueHeaders].flatMap((each) =>
+    Object.entries(each),
+  );
+  const byName = new Map(all.map((field) => [field[0].toLowerCase(), field]));
+  const fields = [...byName.values()].flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  return { status: statusCode, headers: fields, body: Buffer.from(body) };
 }
 
 /** The errors of a result, without its values. */
@@ -115,10 +111,4 @@ export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
 function malformed(functionName: string, reason: string): GatewayError {
   writeNotice(`${functionName} returned a malformed Lambda proxy response: ${reason}`);
   return new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
-}
-
-/** The response is JSON unless the function sets another type. */
-function withType(headers: HeaderFields): HeaderFields {
-  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  return hasType ? headers : [['Content-Type', 'application/json'], ...headers];
 }

@@ -25,34 +25,23 @@ import { type Meter, usageMeter } from './usage-meter.ts';
 export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
 
 /** One stage of a REST API. */
-export interface RestApi {
-  readonly stage: string;
-  /** @returns with the id of the key and the name of its token; undefined if no authorizer was invoked */
-  respond(
-    request: GatewayRequest,
-  ): Promise<StreamedResponse & { readonly keyId: string | undefined; readonly token: string | undefined }>;
-}
+export type RestApi = ReturnType<typeof loadRestApi>;
 
-/** A method of the API. */
-interface Method {
-  readonly resourceId: string;
-  respond(
-    request: GatewayRequest,
-    event: ReturnType<typeof requestEvent<ReturnType<typeof requestContext>>>,
-    variables: ContextVariables,
-  ): Promise<StreamedResponse>;
-}
+/** A response of a method. */
+type Respond = (
+  request: GatewayRequest,
+  event: ReturnType<typeof requestEvent<ReturnType<typeof requestContext>>>,
+  variables: ContextVariables,
+) => Promise<StreamedResponse>;
 
 type Functions = ReadonlyMap<string, LambdaFunction>;
-
-type FunctionOf = ReturnType<typeof functionsFor>;
 
 const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
 ]);
 
 /** The stack's only REST API, with its only stage. */
-export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
+export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords) {
   const { ref: stage } = stack.only('AWS::ApiGateway::Stage');
   const { ref: apiId } = stack.only('AWS::ApiGateway::RestApi');
   const functionOf = functionsFor(apiId, stack, functions);
@@ -66,7 +55,8 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
   });
   const match = createRouter(routes);
   const renderError = gatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse'));
-  const respond: RestApi['respond'] = async (request) => {
+  /** The id of the key and the name of its token are undefined if no authorizer was invoked. */
+  const respond = async (request: GatewayRequest) => {
     const context = requestContext(request, { apiId, stage });
     const { requestId, path } = context;
     const variables = new ContextVariables(Object.entries({ requestId, path }));
@@ -91,7 +81,13 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
 }
 
 /** A method with a function, which passes a request through authorizer, usage plan and integration, or a fixed one. */
-function methodOf(method: Resource, source: string, stack: ServedStack, functionOf: FunctionOf, meter: Meter): Method {
+function methodOf(
+  method: Resource,
+  source: string,
+  stack: ServedStack,
+  functionOf: ReturnType<typeof functionsFor>,
+  meter: Meter,
+): { readonly resourceId: string; readonly respond: Respond } {
   const resourceId = method.text('ResourceId');
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return { resourceId, respond: fixedResponse(method) };
@@ -101,7 +97,7 @@ function methodOf(method: Resource, source: string, stack: ServedStack, function
   const apiKeyRequired = method.read('ApiKeyRequired', v.optional(v.boolean(), false));
   const timeoutMs = method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000));
   const isStreamed = method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM';
-  const respond: Method['respond'] = async (request, event, variables) => {
+  const respond: Respond = async (request, event, variables) => {
     const { apiId, stage } = event.requestContext;
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const { context, usageIdentifierKey } = await callAuthorizer(authorizer(), event, methodArn, variables);
@@ -120,11 +116,10 @@ function methodOf(method: Resource, source: string, stack: ServedStack, function
 }
 
 /** The response of a MOCK integration, without a body. */
-function fixedResponse(method: Resource): Method['respond'] {
+function fixedResponse(method: Resource): Respond {
   const [{ StatusCode, ResponseParameters }] = method.read('Integration.IntegrationResponses', responsesSchema);
   const headers = mappedHeaders(method, 'method.response', ResponseParameters);
-  return async (_request, _event, variables) =>
-    render({ status: Number(StatusCode), headers, template: '' }, variables);
+  return async (_request, _event, variables) => render({ status: Number(StatusCode), headers, body: '' }, variables);
 }
 
 /** The path of a resource, from the path parts of it and its parents: `/inventory/{petId}`; empty for the root. */
