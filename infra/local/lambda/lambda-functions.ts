@@ -69,8 +69,7 @@ export type RuntimeMessage =
   | { readonly kind: 'pong' }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 
-/** The outcome of an event. */
-export interface Outcome {
+interface Outcome {
   /** JSON text; empty after a streamed response. */
   readonly payload?: string;
   readonly failure?: FunctionFailure;
@@ -96,8 +95,7 @@ export class FunctionError extends Error {
 }
 
 /** A timeout in milliseconds; the maximum under a debugger, which may pause a function. */
-export const effectiveTimeout = (milliseconds: number): number =>
-  inspector.url() === undefined ? milliseconds : 2 ** 31 - 1;
+export const effectiveTimeout = (milliseconds: number): number => (inspector.url() ? 2 ** 31 - 1 : milliseconds);
 
 interface Thread {
   readonly worker: Worker;
