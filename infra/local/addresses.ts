@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -5,11 +6,8 @@ import { LocalServerError } from './local-server-error.ts';
 
 /** @throws LocalServerError if the address cannot be used */
 export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new LocalServerError(listeningFault(error, host, port))),
-    );
-    server.listen(port, host, resolve);
+  await once(server.listen(port, host), 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new LocalServerError(listeningFault(error, host, port));
   });
   const bound = server.address();
   return bound !== null && typeof bound === 'object' ? bound : { address: host, port };
@@ -52,10 +50,7 @@ export async function closeServer(server: Server): Promise<void> {
 }
 
 /** The parts of a request that identify its sender. */
-export interface Caller {
-  readonly headers: IncomingMessage['headers'];
-  readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'>;
-}
+type Caller = Pick<IncomingMessage, 'headers'> & { readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'> };
 
 /**
  * Why a call to database, control plane or outputs is refused; undefined if it is allowed. They accept programs on

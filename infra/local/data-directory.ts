@@ -8,11 +8,8 @@ const FORMAT = 6;
 
 const FORMAT_FILE = 'format';
 
-/** The directory contains keys and logs. */
-const FOR_OWNER_ONLY = 0o700;
-
 /** Contents of a data directory, of any version, other than its format file and the logs. */
-const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.json']);
+const dataKinds = new Set(['dynamodb', 'gateway', 'gateway.json']);
 
 /**
  * Creates the data directory, if missing, and writes its format file.
@@ -59,7 +56,8 @@ export const hasStore = (directory: string): boolean =>
 function makeWithParents(directory: string): void {
   if (existsSync(directory)) return;
   makeWithParents(dirname(directory));
-  mkdirSync(directory, { mode: FOR_OWNER_ONLY });
+  // For its owner only: it contains keys and logs.
+  mkdirSync(directory, { mode: 0o700 });
 }
 
 /** @param reason of the system, or of LevelDB */

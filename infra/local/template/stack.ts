@@ -169,7 +169,6 @@ function call(name: string, argument: unknown, names: Names): unknown {
 
 /** Replaces each `${Name}`; undefined if one of them is unknown. */
 function substitute(template: string, names: Names): string | undefined {
-  const values = Array.from(template.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
-  if (values.includes(undefined)) return undefined;
-  return template.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
+  const parts = template.split(/\$\{([^{}]+)\}/).map((part, index) => (index % 2 === 0 ? part : names.ref(part)));
+  return parts.includes(undefined) ? undefined : parts.join('');
 }
