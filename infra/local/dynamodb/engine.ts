@@ -10,7 +10,6 @@ import type { Grant } from '../iam.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
 import type { EngineServerOptions } from './engine-server.ts';
 
-/** The DynamoDB engine of a local server. */
 export type Engine = Awaited<ReturnType<typeof startEmbeddedEngine>>;
 
 /**

@@ -9,7 +9,6 @@ export interface GatewayHttpResponse<Body = Buffer> {
   readonly body: Body;
 }
 
-/** The types of errors of the gateway itself. */
 const gatewayErrorTypes = [
   'ACCESS_DENIED',
   'API_CONFIGURATION_ERROR',

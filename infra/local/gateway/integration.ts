@@ -1,25 +1,20 @@
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { writeNotice } from '../local-server-error.ts';
 import { effectiveTimeout, FunctionError, type LambdaFunction } from '../lambda/lambda-functions.ts';
 import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
 
-/**
- * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its
- * response is ignored.
- *
- * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
- */
-export async function integrate(
-  lambda: LambdaFunction,
-  event: string,
-  timeoutMs: number,
-): Promise<GatewayHttpResponse> {
+/** Invokes a function for an AWS_PROXY integration. @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT */
+export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number) {
   return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs, 'DEFAULT_5XX'));
 }
 
-/** @throws GatewayError INTEGRATION_TIMEOUT, counted from now; or of a type for a failure of the function */
+/**
+ * Invokes a function, with a timeout for start and end together. After it the function keeps running, as on AWS; only
+ * its response is ignored.
+ *
+ * @throws GatewayError INTEGRATION_TIMEOUT, or of a type for a failure of the function
+ */
 export async function invokeWithin(
   lambda: Pick<LambdaFunction, 'invoke'>,
   event: string,
@@ -38,11 +33,7 @@ export async function invokeWithin(
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
-export async function integrateStreaming(
-  lambda: LambdaFunction,
-  event: string,
-  timeoutMs: number,
-): Promise<GatewayHttpResponse<Readable>> {
+export async function integrateStreaming(lambda: LambdaFunction, event: string, timeoutMs: number) {
   const body = lambda.stream(event);
   const timer = setTimeout(() => body.destroy(timeoutError()), effectiveTimeout(timeoutMs));
   body.once('close', () => clearTimeout(timer));
@@ -83,20 +74,16 @@ const proxyResultSchema = v.pipe(
 );
 
 /**
- * Converts the result of a function, or the metadata before a streamed body, into the response.
+ * The response for the result of a function, or for the metadata before a streamed body.
  *
- * @param functionName for the terminal, if the result is malformed
- * @param result JSON text
- * @throws GatewayError DEFAULT_5XX if the result has another format
+ * @throws GatewayError DEFAULT_5XX if it has another format; the terminal names the function
  */
 function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
   const { statusCode, headers, multiValueHeaders, body } = parsed.output;
   // The last of a name holds. The response is JSON unless the function sets another type.
-  const all = [{ 'Content-Type': 'application/json' }, headers, multiValueHeaders].flatMap((each) =>
-    Object.entries(each),
-  );
+  const all = Object.entries({ 'Content-Type': 'application/json', ...headers, ...multiValueHeaders });
   const byName = new Map(all.map((field) => [field[0].toLowerCase(), field]));
   const fields = [...byName.values()].flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),

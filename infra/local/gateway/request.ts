@@ -10,10 +10,8 @@ export type HeaderFields = readonly (readonly [name: string, value: string])[];
 /** Max body of API Gateway. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** A raw request to the gateway. */
 export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
 
-/** Reads a request to a stage. */
 export async function readRequest(message: IncomingMessage, stage: string) {
   const id: string = randomUUID();
   const [path = '', ...query] = requestTarget(message).split('?');

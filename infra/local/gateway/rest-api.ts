@@ -24,7 +24,6 @@ import { type Meter, usageMeter } from './usage-meter.ts';
 /** A response, possibly streamed; if its stream fails, it must not look complete. */
 export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
 
-/** One stage of a REST API. */
 export type RestApi = ReturnType<typeof loadRestApi>;
 
 /** A response of a method. */
@@ -47,11 +46,12 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
   const functionOf = functionsFor(apiId, stack, functions);
   const meter = usageMeter(records, { apiId, stage });
   const routes = stack.resources('AWS::ApiGateway::Method').map((resource) => {
-    const path = pathOf(resource.text('ResourceId'), stack) || '/';
+    const resourceId = resource.text('ResourceId');
+    const path = pathOf(resourceId, stack) || '/';
     const method = resource.text('HttpMethod');
     // API Gateway names itself to Lambda by this ARN's last part.
     const source = `${stage}/${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^{}]+\}/g, '*')}`;
-    return { path, method, target: methodOf(resource, source, stack, functionOf, meter) };
+    return { path, method, target: { resourceId, respond: methodOf(resource, source, stack, functionOf, meter) } };
   });
   const match = createRouter(routes);
   const renderError = gatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse'));
@@ -64,9 +64,9 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
       if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
       const found = match(request.method, request.path);
       if (!found) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
-      const { target: method, resourcePath } = found;
-      const event = requestEvent(request, found, { ...context, resourceId: method.resourceId, resourcePath });
-      return method.respond(request, event, variables);
+      const { target, resourcePath } = found;
+      const event = requestEvent(request, found, { ...context, resourceId: target.resourceId, resourcePath });
+      return target.respond(request, event, variables);
     };
     const response = await serve().catch((error: unknown) => {
       if (error instanceof GatewayError) return renderError(error, variables);
@@ -87,17 +87,16 @@ function methodOf(
   stack: ServedStack,
   functionOf: ReturnType<typeof functionsFor>,
   meter: Meter,
-): { readonly resourceId: string; readonly respond: Respond } {
-  const resourceId = method.text('ResourceId');
+): Respond {
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
-  if (type === 'MOCK') return { resourceId, respond: fixedResponse(method) };
+  if (type === 'MOCK') return fixedResponse(method);
   const { ref, text } = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
   const authorizer = functionOf(text('AuthorizerUri'), `authorizers/${ref}`, 'AUTHORIZER_CONFIGURATION_ERROR');
   const lambda = functionOf(method.text('Integration.Uri'), source, 'API_CONFIGURATION_ERROR');
   const apiKeyRequired = method.read('ApiKeyRequired', v.optional(v.boolean(), false));
   const timeoutMs = method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000));
   const isStreamed = method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM';
-  const respond: Respond = async (request, event, variables) => {
+  return async (request, event, variables) => {
     const { apiId, stage } = event.requestContext;
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const { context, usageIdentifierKey } = await callAuthorizer(authorizer(), event, methodArn, variables);
@@ -112,7 +111,6 @@ function methodOf(
     const call = isStreamed ? integrateStreaming : integrate;
     return call(lambda(), proxyEvent, timeoutMs);
   };
-  return { resourceId, respond };
 }
 
 /** The response of a MOCK integration, without a body. */

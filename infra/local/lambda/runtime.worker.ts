@@ -83,10 +83,11 @@ async function respond(invocation: Invocation, settings: FunctionSettings): Prom
   }
 }
 
+/** A function whose reader disconnects keeps running, as on AWS. */
+const ignore = (): undefined => undefined;
+
 /** Sends a handler's stream, until both have ended. If it fails, the server ends the response. */
 async function streamed(response: WritableStream, handle: (stream: ResponseStream) => unknown): Promise<''> {
-  // A function whose reader disconnects keeps running, as on AWS.
-  const ignore = (): undefined => undefined;
   const writer = response.getWriter();
   writer.closed.catch(ignore);
   // A chunk may be a slice of a pool, which would be copied whole.
