@@ -5,16 +5,17 @@ import { hostname } from 'node:os';
 import { LocalServerError } from './local-server-error.ts';
 
 /** @throws LocalServerError if the address cannot be used */
-export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+): Promise<Pick<AddressInfo, 'address' | 'port'>> {
   await once(server.listen(port, host), 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new LocalServerError(listeningFault(error, host, port));
   });
   const bound = server.address();
   return bound !== null && typeof bound === 'object' ? bound : { address: host, port };
 }
-
-/** The address of a server: an IP address and its port. */
-export type ListeningAddress = Pick<AddressInfo, 'address' | 'port'>;
 
 function listeningFault(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Choose another with --port, or --port 0 for any.`;
@@ -23,16 +24,14 @@ function listeningFault(error: NodeJS.ErrnoException, host: string, port: number
 }
 
 /** The host in a URL on this machine for a server, which may listen on all addresses. */
-export function ownHost({ address }: ListeningAddress): string {
+export function ownHost({ address }: Pick<AddressInfo, 'address' | 'port'>): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   if (address === '::') return '[::1]';
   return address.includes(':') ? `[${address}]` : address;
 }
 
 /** An address in its usual form; a dual-stack socket maps IPv4 addresses to IPv6. */
-export function bareAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/, '');
-}
+export const bareAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** The host in a displayed URL. */
 export function urlHost(host: string): string {
@@ -43,9 +42,8 @@ export function urlHost(host: string): string {
 /** Waits briefly for responses in progress. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
   const timer = setTimeout(() => server.closeAllConnections(), 300);
-  await closed;
+  await new Promise((resolve) => server.close(resolve));
   clearTimeout(timer);
 }
 

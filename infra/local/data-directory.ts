@@ -6,8 +6,6 @@ import { LocalServerError } from './local-server-error.ts';
 /** Format of the stored data. Increase it if a new version cannot read older data. */
 const FORMAT = 6;
 
-const FORMAT_FILE = 'format';
-
 /** Contents of a data directory, of any version, other than its format file and the logs. */
 const dataKinds = new Set(['dynamodb', 'gateway', 'gateway.json']);
 
@@ -17,14 +15,14 @@ const dataKinds = new Set(['dynamodb', 'gateway', 'gateway.json']);
  * @throws LocalServerError if it has data of another format, or cannot be used
  */
 export function openDataDirectory(dataDirectory: string): void {
-  const formatFile = join(makeDirectory(dataDirectory, ''), FORMAT_FILE);
+  const formatFile = join(makeDirectory(dataDirectory, ''), 'format');
   let format = 'unknown';
   try {
-    const names = readdirSync(dataDirectory);
-    if (names.includes(FORMAT_FILE)) format = readFileSync(formatFile, 'utf8').trim();
+    if (existsSync(formatFile)) format = readFileSync(formatFile, 'utf8').trim();
     if (format === String(FORMAT)) return;
     // Before all data: a server killed here leaves an empty directory, and no data without a format file.
-    if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
+    if (!readdirSync(dataDirectory).some((name) => dataKinds.has(name)))
+      return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));
   }

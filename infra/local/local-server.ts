@@ -18,9 +18,6 @@
  * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails; so is a
  * missing property, or an unknown resource type that serves requests. A failed request returns API Gateway's error, and
  * the server keeps running; a failure of the database stops it.
- *
- * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
- * `stack`; `functions` only as bundles.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -59,7 +56,6 @@ export interface LocalServerOptions extends Pick<StartOptions, 'host' | 'port' |
   readonly terminal?: Terminal | undefined;
 }
 
-/** The running service. */
 export type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
 
 /**
@@ -111,10 +107,9 @@ async function start(options: LocalServerOptions, starting: Promise<Engine>, clo
   closings.defer(() => functions?.stop());
   const documents = documentsOf(engine, closings);
   const records = new GatewayRecords(documents);
-  const { byArn } = functions;
-  const restApi = loadRestApi(stack, byArn, records);
+  const restApi = loadRestApi(stack, functions.byArn, records);
   await prepareData(stack, documents, records, options);
-  const schedule = loadSyncSchedule(stack, byArn, (line) => log('key-sync', line));
+  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
   const { fetch } = createControlPlane(records, schedule.runSoon);
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
@@ -142,7 +137,6 @@ async function start(options: LocalServerOptions, starting: Promise<Engine>, clo
   };
 }
 
-/** The server's own client of the engine. */
 function documentsOf({ endpoint }: Engine, closings: AsyncDisposableStack): DynamoDBDocumentClient {
   const { region } = account;
   const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials });

@@ -8,8 +8,6 @@ import { isLoopback } from './addresses.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 import { Terminal } from './terminal.ts';
 
-/** Runs the service until it is stopped. */
-
 /** The notice for an address that other machines can reach. */
 const openAddressWarning =
   'The demo keys are the same on every machine: anyone who reaches this address can use them. ' +
@@ -32,6 +30,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
+/** Runs the service until it is stopped. */
 async function run(options: StartOptions): Promise<void> {
   if (options.inspect !== undefined) openInspector(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;

@@ -10,9 +10,6 @@ import { isRunning } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
 
-/** Cache of the last start's assembly. `npm ci` deletes it. */
-const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
-
 /**
  * Returns the directory of the service's cloud assembly: that of an earlier start if no source has changed since, else
  * a new one. Read-only, because other servers may use it.
@@ -23,7 +20,8 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
  */
 export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
-  const cached = join(cacheDirectory, hash);
+  // The cache of the last start's assembly. `npm ci` deletes it.
+  const cached = join(projectRoot, 'node_modules/.cache/pet-store-assembly', hash);
   if (existsSync(cached)) {
     markInUse(cached);
     return cached;

@@ -107,8 +107,6 @@ const patchSchema = v.variant('path', [
   v.object({ op: v.literal('replace'), path: v.picklist(['/name', '/description']), value: v.optional(text, '') }),
   v.object({ op: v.literal('replace'), path: v.literal('/enabled'), value: v.picklist(['true', 'false']) }),
 ]);
-const patchesSchema = v.strictObject({ patchOperations: v.array(patchSchema) });
-const newTagsSchema = v.strictObject({ tags: tagsSchema });
 const newPlanKeySchema = v.strictObject({ keyId: text, keyType: v.literal('API_KEY') });
 
 /**
@@ -134,7 +132,7 @@ function addKeyRoutes(app: Hono, records: GatewayRecords): void {
     return call.json(apiKeyBody(apiKey, call.req.query('includeValue') === 'true'));
   });
   app.patch('/apikeys/:id', async (call) => {
-    const { patchOperations } = await bodyOf(patchesSchema, call);
+    const { patchOperations } = await bodyOf(v.strictObject({ patchOperations: v.array(patchSchema) }), call);
     const patches = patchOperations.map(({ path, value }) =>
       path === '/enabled' ? { enabled: value === 'true' } : { [path.slice(1)]: value },
     );
@@ -148,7 +146,7 @@ function addKeyRoutes(app: Hono, records: GatewayRecords): void {
   });
   app.put('/tags/:arn', async (call) => {
     const apiKey = findTaggedKey(records, call.req.param('arn'));
-    const { tags } = await bodyOf(newTagsSchema, call);
+    const { tags } = await bodyOf(v.strictObject({ tags: tagsSchema }), call);
     await records.saveApiKey({ ...apiKey, tags: { ...apiKey.tags, ...tags } });
     return call.body(null, 204);
   });

@@ -68,7 +68,6 @@ export class GatewayRecords {
     this.#client = client;
   }
 
-  /** Reads the stored records. */
   async load(): Promise<void> {
     if (!this.#client) return;
     for await (const { Items = [] } of paginateScan({ client: this.#client }, { TableName })) {

@@ -99,17 +99,11 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
   return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
 }
 
-/** A resource of the stack. */
 export type Resource = ReturnType<typeof resourceOf>;
 
 /** @param ref the value of `Ref` */
 function resourceOf(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
-  /**
-   * A property, validated.
-   *
-   * @param path such as `Code.S3Key`
-   * @throws LocalServerError naming it if it does not match the schema
-   */
+  /** A property at a path such as `Code.S3Key`. @throws LocalServerError naming it if it does not match the schema */
   const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
     const place = `Resource ${logicalId} (${type}), property ${path}`;
     const value = path.split('.').reduce(memberOf, properties);
