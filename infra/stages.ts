@@ -30,7 +30,7 @@ export interface StageSettings {
   readonly retainData: boolean;
   /** All tables each night, kept for 35 days here and in the AWS Backup vault of this ARN, elsewhere. */
   readonly backup?: { readonly copyTo: string };
-  readonly logRetentionDays: LogRetentionDays;
+  readonly logRetentionDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
   /** USD 0.10 per month for each metric that they check, about 3 together. They roll a canary back. */
   readonly alarms: boolean;
   /** The recipients of alarms and recoveries. `npm run deploy` requires them, or an explicit `nobody`. */
@@ -65,8 +65,6 @@ export interface StageSettings {
   /** Dates of deprecation and earliest removal of `GET /pets/{petId}`, in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
 }
-
-export type LogRetentionDays = 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
 
 export interface AlarmRecipients {
   /** Each address must confirm AWS's e-mail after the first deployment. */

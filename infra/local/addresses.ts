@@ -1,22 +1,21 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { LocalServerError } from './local-server-error.ts';
 
 /** @throws LocalServerError if the address cannot be used */
-export async function listen(server: Server, host: string, port: number): Promise<ListeningAddress> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new LocalServerError(listeningFault(error, host, port))),
-    );
-    server.listen(port, host, resolve);
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+): Promise<Pick<AddressInfo, 'address' | 'port'>> {
+  await once(server.listen(port, host), 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new LocalServerError(listeningFault(error, host, port));
   });
   const bound = server.address();
   return bound !== null && typeof bound === 'object' ? bound : { address: host, port };
 }
-
-/** The address of a server: an IP address and its port. */
-export type ListeningAddress = Pick<AddressInfo, 'address' | 'port'>;
 
 function listeningFault(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Choose another with --port, or --port 0 for any.`;
@@ -25,16 +24,14 @@ function listeningFault(error: NodeJS.ErrnoException, host: string, port: number
 }
 
 /** The host in a URL on this machine for a server, which may listen on all addresses. */
-export function ownHost({ address }: ListeningAddress): string {
+export function ownHost({ address }: Pick<AddressInfo, 'address' | 'port'>): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   if (address === '::') return '[::1]';
   return address.includes(':') ? `[${address}]` : address;
 }
 
 /** An address in its usual form; a dual-stack socket maps IPv4 addresses to IPv6. */
-export function bareAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/, '');
-}
+export const bareAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** The host in a displayed URL. */
 export function urlHost(host: string): string {
@@ -45,17 +42,13 @@ export function urlHost(host: string): string {
 /** Waits briefly for responses in progress. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
   const timer = setTimeout(() => server.closeAllConnections(), 300);
-  await closed;
+  await new Promise((resolve) => server.close(resolve));
   clearTimeout(timer);
 }
 
 /** The parts of a request that identify its sender. */
-export interface Caller {
-  readonly headers: IncomingMessage['headers'];
-  readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'>;
-}
+type Caller = Pick<IncomingMessage, 'headers'> & { readonly socket: Pick<Socket, 'localAddress' | 'remoteAddress'> };
 
 /**
  * Why a call to database, control plane or outputs is refused; undefined if it is allowed. They accept programs on

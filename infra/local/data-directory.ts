@@ -6,13 +6,8 @@ import { LocalServerError } from './local-server-error.ts';
 /** Format of the stored data. Increase it if a new version cannot read older data. */
 const FORMAT = 6;
 
-const FORMAT_FILE = 'format';
-
-/** The directory contains keys and logs. */
-const FOR_OWNER_ONLY = 0o700;
-
 /** Contents of a data directory, of any version, other than its format file and the logs. */
-const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.json']);
+const dataKinds = new Set(['dynamodb', 'gateway', 'gateway.json']);
 
 /**
  * Creates the data directory, if missing, and writes its format file.
@@ -20,14 +15,14 @@ const dataKinds: ReadonlySet<string> = new Set(['dynamodb', 'gateway', 'gateway.
  * @throws LocalServerError if it has data of another format, or cannot be used
  */
 export function openDataDirectory(dataDirectory: string): void {
-  const formatFile = join(makeDirectory(dataDirectory, ''), FORMAT_FILE);
+  const formatFile = join(makeDirectory(dataDirectory, ''), 'format');
   let format = 'unknown';
   try {
-    const names = readdirSync(dataDirectory);
-    if (names.includes(FORMAT_FILE)) format = readFileSync(formatFile, 'utf8').trim();
+    if (existsSync(formatFile)) format = readFileSync(formatFile, 'utf8').trim();
     if (format === String(FORMAT)) return;
     // Before all data: a server killed here leaves an empty directory, and no data without a format file.
-    if (!names.some((name) => dataKinds.has(name))) return writeFileSync(formatFile, `${FORMAT}\n`);
+    if (!readdirSync(dataDirectory).some((name) => dataKinds.has(name)))
+      return writeFileSync(formatFile, `${FORMAT}\n`);
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));
   }
@@ -59,7 +54,8 @@ export const hasStore = (directory: string): boolean =>
 function makeWithParents(directory: string): void {
   if (existsSync(directory)) return;
   makeWithParents(dirname(directory));
-  mkdirSync(directory, { mode: FOR_OWNER_ONLY });
+  // For its owner only: it contains keys and logs.
+  mkdirSync(directory, { mode: 0o700 });
 }
 
 /** @param reason of the system, or of LevelDB */

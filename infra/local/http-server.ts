@@ -72,12 +72,9 @@ export function createHttpServer(service: Promise<Service>, listensAs: string, t
 }
 
 /** A request; only those to the API have an id, and maybe a key and its token. */
-interface Call extends Pick<CompletedRequest, 'method' | 'path'> {
+interface Call extends Omit<CompletedRequest, 'status' | 'milliseconds'> {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  requestId?: string;
-  keyId?: string | undefined;
-  token?: string | undefined;
 }
 
 /** @returns whether the terminal shows it: calls of tools are hidden */
@@ -104,7 +101,7 @@ async function route(
     return false;
   } else if (path === `/${restApi.stage}` || path.startsWith(`/${restApi.stage}/`)) {
     const request = await readRequest(message, restApi.stage);
-    call.requestId = request.id;
+    Object.assign(call, { requestId: request.id });
     terminal?.begin(request.id);
     const result = await restApi.respond(request);
     Object.assign(call, { keyId: result.keyId, token: result.token });
@@ -123,13 +120,10 @@ function sendAccessDenied(response: ServerResponse, message: string): void {
     .end(JSON.stringify({ __type: type, message }));
 }
 
-function wrongName({ socket }: IncomingMessage): string {
-  const own = `http://localhost:${socket.localPort}`;
-  return (
-    `The Host header is missing, or has a name that this server does not accept. Call it at ${own}, by an IP address ` +
-    'or by the name of its machine; npm start -- --host NAME allows another name.'
-  );
-}
+const wrongName = ({ socket }: IncomingMessage): string =>
+  'The Host header is missing, or has a name that this server does not accept. Call it at ' +
+  `http://localhost:${socket.localPort}, by an IP address or by the name of its machine; ` +
+  'npm start -- --host NAME allows another name.';
 
 /**
  * Sends a file of the reference page. No part of a request becomes a file path: the paths are a fixed list. The demo

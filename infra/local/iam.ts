@@ -35,7 +35,6 @@ export function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
   );
 }
 
-const table = v.object({ TableName: v.string() });
 /** The tables in a call's body, and the index that it reads. */
 const callSchema = v.pipe(
   v.string(),
@@ -44,7 +43,7 @@ const callSchema = v.pipe(
     TableName: v.optional(v.string()),
     IndexName: v.optional(v.string()),
     RequestItems: v.optional(v.record(v.string(), v.unknown()), {}),
-    TransactItems: v.optional(v.array(v.record(v.string(), table)), []),
+    TransactItems: v.optional(v.array(v.record(v.string(), v.object({ TableName: v.string() }))), []),
   }),
 );
 

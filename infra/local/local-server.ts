@@ -18,9 +18,6 @@
  * Errors. A failure that the user can resolve is a LocalServerError, printed as one line if the start fails; so is a
  * missing property, or an unknown resource type that serves requests. A failed request returns API Gateway's error, and
  * the server keeps running; a failure of the database stops it.
- *
- * Imports: `shared`, the files next to the directory, the page of `reference`, and to watch functions the bundler of
- * `stack`; `functions` only as bundles.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -33,13 +30,12 @@ import { account, localCredentials } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { assemble, readAssembly } from './assembly/assemble.ts';
-
 import { watchSources } from './assembly/watch-sources.ts';
 import { makeDirectory } from './data-directory.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
-import type { LambdaFunctions } from './lambda/lambda-functions.ts';
+import type { LambdaFunctions, Log } from './lambda/lambda-functions.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { writeNotice } from './local-server-error.ts';
@@ -60,18 +56,7 @@ export interface LocalServerOptions extends Pick<StartOptions, 'host' | 'port' |
   readonly terminal?: Terminal | undefined;
 }
 
-/** The running service. */
-export interface LocalServer extends Pick<Service, 'engineEndpoint' | 'outputs'> {
-  /** With the stage: `http://localhost:3000/v1`. */
-  readonly baseUrl: string;
-  /** A demo key per plan. */
-  readonly keys: Readonly<Record<PlanId, string>>;
-  /** Directory of the log files; deleted at the end if data is in memory. */
-  readonly logDirectory: string;
-  /** The gateway's API keys, usage plans and usage. */
-  readonly records: GatewayRecords;
-  close(): Promise<void>;
-}
+export type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
 
 /**
  * Runs the service on this machine from its synthesized template.
@@ -82,7 +67,7 @@ export interface LocalServer extends Pick<Service, 'engineEndpoint' | 'outputs'>
 export async function startLocalServer(
   options: LocalServerOptions,
   starting = startEmbeddedEngine(options.dataDirectory),
-): Promise<LocalServer> {
+) {
   const closings = new AsyncDisposableStack();
   closings.defer(async () => (await starting).close());
   try {
@@ -94,11 +79,7 @@ export async function startLocalServer(
   }
 }
 
-async function start(
-  options: LocalServerOptions,
-  starting: Promise<Engine>,
-  closings: AsyncDisposableStack,
-): Promise<LocalServer> {
+async function start(options: LocalServerOptions, starting: Promise<Engine>, closings: AsyncDisposableStack) {
   // First, to detect a port in use early, and to pass the server's address to the functions.
   const service = Promise.withResolvers<Service>();
   const server = createHttpServer(service.promise, options.host, options.terminal);
@@ -117,29 +98,38 @@ async function start(
   const logGroups = new LogGroups(logDirectory);
   closings.defer(() => logGroups.close());
 
-  const log = logTo(logGroups, options.terminal);
+  const log: Log = (group, text) => {
+    logGroups.write(group, text);
+    options.terminal?.log(text);
+  };
   const gateway = `http://${ownHost(address)}:${address.port}`;
   functions = loadFunctions(stack, synthesized, engine, gateway, log);
   closings.defer(() => functions?.stop());
   const documents = documentsOf(engine, closings);
   const records = new GatewayRecords(documents);
-  const { byArn } = functions;
-  const restApi = loadRestApi(stack, byArn, records);
+  const restApi = loadRestApi(stack, functions.byArn, records);
   await prepareData(stack, documents, records, options);
-  const schedule = loadSyncSchedule(stack, byArn, (line) => log('key-sync', line));
+  const schedule = loadSyncSchedule(stack, functions.byArn, (line) => log('key-sync', line));
   closings.defer(() => schedule.close());
   const { fetch } = createControlPlane(records, schedule.runSoon);
   const controlPlane = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const keys: Readonly<Record<PlanId, string>> = demoKeys;
   const shared = { engineEndpoint: engine.endpoint, outputs: outputsAt(origin, stack) };
   service.resolve({ restApi, controlPlane, ...shared });
-  if (options.sampleData) loadUsageLater(stack, documents, closings);
+  if (options.sampleData) {
+    // Its writes would delay the start.
+    const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
+    closings.defer(() => loaded);
+  }
   return {
+    /** With the stage: `http://localhost:3000/v1`. */
     baseUrl: `${origin}/${restApi.stage}`,
-    keys: demoKeys,
+    keys,
+    /** Deleted at the end if data is in memory. */
     logDirectory,
     records,
     ...shared,
-    close: async () => {
+    close: async (): Promise<void> => {
       // Responses in progress need all the rest.
       await closeServer(server);
       await closings.disposeAsync();
@@ -147,18 +137,6 @@ async function start(
   };
 }
 
-const logTo = (logGroups: LogGroups, terminal: Terminal | undefined) => (group: string, text: string) => {
-  logGroups.write(group, text);
-  terminal?.log(text);
-};
-
-/** Its writes would delay the start. */
-function loadUsageLater(stack: ServedStack, documents: DynamoDBDocumentClient, closings: AsyncDisposableStack): void {
-  const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
-  closings.defer(() => loaded);
-}
-
-/** The server's own client of the engine. */
 function documentsOf({ endpoint }: Engine, closings: AsyncDisposableStack): DynamoDBDocumentClient {
   const { region } = account;
   const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials });

@@ -11,7 +11,6 @@ export interface StartOptions {
   readonly quiet: boolean;
   readonly json: boolean;
   readonly watch?: boolean;
-  /** Port of the inspector. */
   readonly inspect?: number;
 }
 

@@ -49,11 +49,7 @@ function outputOf(stack: ServedStack, name: string): string {
   return value;
 }
 
-/**
- * Loads the sample data into each empty table. Other tables stay unchanged.
- *
- * @param tables their names
- */
+/** Loads the sample data into each empty table, by its name. Other tables stay unchanged. */
 export async function loadSampleData(
   client: DynamoDBDocumentClient,
   tables: Readonly<Record<'stock' | 'pets' | 'orders', string>>,
@@ -100,10 +96,9 @@ async function issue(table: KeyTable, records: GatewayRecords, plan: PlanId): Pr
   // In whole seconds, as in API Gateway.
   const createdAt = Math.floor(Date.now() / 1_000) * 1_000;
   const identity = { name: `Demo ${plans[plan].title}`, enabled: true, createdAt };
-  const limits = limitsOfDemoKey(plan);
+  const { perMinute, perDay } = limitsOfDemoKey(plan);
   const tokens = tokenEntry(demoKey(plan), {}, createdAt);
-  await table.add(newRecord({ ...identity, ...limits, recordId, keyId, plan, tokens }));
-  const { perMinute, perDay } = limits;
+  await table.add(newRecord({ ...identity, perMinute, perDay, recordId, keyId, plan, tokens }));
   const agreed = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   const tags = plans[plan].limits === 'agreed' ? agreed : {};
   await records.saveApiKey({ ...identity, id: keyId, value: recordId, tags, planId: usagePlan.id });

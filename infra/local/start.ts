@@ -8,11 +8,6 @@ import { isLoopback } from './addresses.ts';
 import { parseStartOptions, type StartOptions } from './options.ts';
 import { Terminal } from './terminal.ts';
 
-/** Runs the service until it is stopped. */
-
-/** SIGHUP: the terminal was closed. */
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** The notice for an address that other machines can reach. */
 const openAddressWarning =
   'The demo keys are the same on every machine: anyone who reaches this address can use them. ' +
@@ -35,6 +30,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
+/** Runs the service until it is stopped. */
 async function run(options: StartOptions): Promise<void> {
   if (options.inspect !== undefined) openInspector(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;
@@ -72,7 +68,9 @@ function openInspector(port: number): void {
 /** Ctrl-C comes twice, from the terminal and from npm: the second must not interrupt saving and cleaning up. */
 function untilSignal(): Promise<false> {
   return new Promise((resolve) => {
-    for (const signal of stopSignals) process.removeAllListeners(signal).on(signal, () => resolve(false));
+    // SIGHUP: the terminal was closed.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.removeAllListeners(signal).on(signal, () => resolve(false));
   });
 }
 

@@ -4,9 +4,6 @@ import { LocalServerError } from './local-server-error.ts';
 import type { LambdaFunction } from './lambda/lambda-functions.ts';
 import type { ServedStack } from './template/stack.ts';
 
-/** The sync reads everything, and ignores the content of its batch. */
-const BATCH = JSON.stringify({ Records: [] });
-
 export type SyncSchedule = ReturnType<typeof scheduleSync>;
 
 /**
@@ -56,5 +53,7 @@ export function loadSyncSchedule(
   if (!minutes)
     throw new LocalServerError(`The local server supports only schedules of rate(… minutes), not ${schedule}`);
   const waitMs = mapping.read('MaximumBatchingWindowInSeconds', v.optional(v.number(), 0)) * 1_000;
-  return scheduleSync(() => lambda.invoke(BATCH), { intervalMs: minutes * 60_000, waitMs }, log);
+  // The sync reads everything, and ignores the content of its batch.
+  const sync = () => lambda.invoke(JSON.stringify({ Records: [] }));
+  return scheduleSync(sync, { intervalMs: minutes * 60_000, waitMs }, log);
 }

@@ -2,7 +2,6 @@ import { styleText } from 'node:util';
 import * as v from 'valibot';
 import { withoutTokens } from '../../shared/keys/token.ts';
 
-/** A completed request. */
 export interface CompletedRequest {
   readonly method: string;
   /** Without the query. */
@@ -66,7 +65,6 @@ export class Terminal {
   request({ method, path, status, milliseconds, keyId = '-', token = '', requestId = '' }: CompletedRequest): void {
     const time = styleText('dim', new Date().toTimeString().slice(0, 8));
     const code = status === undefined ? '-' : styleText(colorOf(status), String(status));
-    // Control characters would affect the terminal.
     const target = withoutTokens(path).replaceAll(/[^!-~]+/g, encodeURIComponent);
     const line = `${time} ${method} ${target} ${code} ${Math.round(milliseconds)} ms ${keyId} ${token}`.trimEnd();
     this.#write(`${[line, ...(this.#errors.get(requestId) ?? [])].join('\n')}\n`);

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31';
 import { API_VERSION } from '../../shared/contract/records.ts';
 import { operationIds } from '../../shared/contract/routes.ts';
-import { type AnyStageName, settingsOf, stageNames } from '../stages.ts';
+import { type AnyStageName, settingsOf } from '../stages.ts';
 import { guide } from './guide.ts';
 import { headers } from './headers.ts';
 import { paths, tags } from './operations.ts';
@@ -9,14 +9,10 @@ import { parameters, queryParameters } from './parameters.ts';
 import { errorExamples, sharedResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
 
-/** The environments of the service. */
-export const environments = ['local', ...stageNames] as const;
-export type Environment = 'local' | AnyStageName;
-
 export interface DocumentOptions {
   /** Base address of the service, which ends in `/v1`. It may be a token of the CDK. */
   readonly serverUrl: string;
-  readonly environment: Environment;
+  readonly environment: 'local' | AnyStageName;
   /** The API key in the examples of the guide; a placeholder by default. */
   readonly exampleKey?: string | undefined;
 }

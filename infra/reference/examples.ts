@@ -64,8 +64,5 @@ export const examples = {
 };
 
 /** After the second entry of the list of the examples. */
-export const EXAMPLE_CURSOR = encodeCursor({
-  list: 'listInventory',
-  status: undefined,
-  after: v.parse(int64Schema, '102'),
-});
+const after = v.parse(int64Schema, '102');
+export const EXAMPLE_CURSOR = encodeCursor({ list: 'listInventory', status: undefined, after });

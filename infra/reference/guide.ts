@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StageSettings } from '../stages.ts';
 
-export interface GuideOptions {
+interface GuideOptions extends Pick<StageSettings, 'petDeprecation'> {
   /** Base address of the service, without a slash at its end. */
   readonly serverUrl: string;
-  /** The API key in the examples. */
   readonly exampleKey: string;
-  readonly petDeprecation: StageSettings['petDeprecation'];
 }
 
 const file = join(import.meta.dirname, '../../docs/guide.md');

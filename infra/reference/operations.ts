@@ -10,8 +10,6 @@ import { type ParameterName, parameterRef, queryParameters } from './parameters.
 import { errorResponses } from './responses.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 
-type Deprecation = StageSettings['petDeprecation'];
-
 /** The document's texts about an operation that the contract does not have. */
 interface Presentation {
   readonly tag: TagName;
@@ -111,7 +109,7 @@ numbers include it.`,
 };
 
 /** Every operation, by path and method. HEAD is documented in the guide alone. */
-export function paths(deprecation: Deprecation): PathsObject {
+export function paths(deprecation: StageSettings['petDeprecation']): PathsObject {
   const result: PathsObject = {};
   for (const id of operationIds) {
     const { method, path } = operations[id];
@@ -120,7 +118,7 @@ export function paths(deprecation: Deprecation): PathsObject {
   return result;
 }
 
-function operationObject(id: OperationId, deprecation: Deprecation): OperationObject {
+function operationObject(id: OperationId, deprecation: StageSettings['petDeprecation']): OperationObject {
   const operation: Operation = operations[id];
   const { description, parameters = [], body, responseHeaders = [], ...shown } = presentations[id];
   const headers = headersOf([...responseHeaders, ...headersOfFunction(id)]);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { getMimeType } from 'hono/utils/mime';
 import * as v from 'valibot';
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { type Environment, openApiDocument } from './document.ts';
+import { type DocumentOptions, openApiDocument } from './document.ts';
 import { PAGES } from './guide.ts';
 import { markdownPage } from './markdown-page.ts';
 
@@ -27,13 +27,7 @@ export interface PageFile {
   read(): Buffer;
 }
 
-/** The files of the page by their paths, without a slash in front. */
-export type PageFiles = ReadonlyMap<string, PageFile>;
-
-export interface PageOptions {
-  /** Base address of the service, which ends in its version. It may be a token of the CDK. */
-  readonly serverUrl: string;
-  readonly environment: Environment;
+interface PageOptions extends Pick<DocumentOptions, 'serverUrl' | 'environment'> {
   /** A public key: prefilled for the reader, and used in the examples. */
   readonly demoKey?: string;
 }
@@ -41,8 +35,10 @@ export interface PageOptions {
 /**
  * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the
  * license of Scalar, and assets. Each is made or read on demand.
+ *
+ * @returns them by their paths, without a slash in front
  */
-export function pageFiles(options: PageOptions): PageFiles {
+export function pageFiles(options: PageOptions): ReadonlyMap<string, PageFile> {
   const { serverUrl, environment, demoKey } = options;
   const { directory, files } = (assets ??= findAssets());
   const page = (source: keyof typeof PAGES, title: string) =>
@@ -76,9 +72,9 @@ function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: P
  * The files that do not depend on the environment, and the directory of their paths. It is named after their
  * content, so a new release never loads old files.
  */
-let assets: { readonly directory: string; readonly files: PageFiles } | undefined;
+let assets: ReturnType<typeof findAssets> | undefined;
 
-function findAssets(): NonNullable<typeof assets> {
+function findAssets() {
   const own = readdirSync(siteDirectory).map((name) => [name, join(siteDirectory, name)] as const);
   const chunks = readdirSync(join(scalarDirectory, 'chunks')).filter((name) => name.endsWith('.js'));
   const scalar = [SCALAR_ENTRY, ...chunks.map((name) => `chunks/${name}`)];
@@ -89,10 +85,8 @@ function findAssets(): NonNullable<typeof assets> {
   }
   const directory = `assets/${digest.digest('hex').slice(0, 16)}`;
   const all = [...own, ...scalar.map((name) => [`scalar/${name}`, join(scalarDirectory, name)] as const)];
-  return {
-    directory,
-    files: new Map(all.map(([name, path]) => fileAt(`${directory}/${name}`, true, () => readFileSync(path)))),
-  };
+  const files = all.map(([name, path]) => fileAt(`${directory}/${name}`, true, () => readFileSync(path)));
+  return { directory, files };
 }
 
 /** @throws Error for a kind of file that the page does not have */

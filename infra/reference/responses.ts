@@ -50,11 +50,7 @@ export function errorResponses(
   return Object.fromEntries(responses);
 }
 
-function errorResponse(
-  status: number,
-  codes: readonly ErrorCode[],
-  own: readonly HeaderComponent[] = [],
-): ResponseObject {
+function errorResponse(status: number, codes: readonly ErrorCode[], own: readonly HeaderComponent[] = []) {
   return {
     description: codes.map((code) => `- ${codeAndMessage(code)}`).join('\n'),
     headers: headersOf([...headersFor(status, codes), ...own, 'HelpPage']),

@@ -79,11 +79,7 @@ function withFormat(value: unknown): unknown {
 /** The converter's type is that of draft-07, which allows `true` as a schema; it never returns that. */
 const isOfOpenApi = (schema: object): schema is SchemaObject => 'type' in schema || '$ref' in schema;
 
-const listOf = (name: string, description: string): SchemaObject => ({
-  type: 'array',
-  items: schemaRef(name),
-  description,
-});
+const listOf = (name: string, description: string) => ({ type: 'array', items: schemaRef(name), description }) as const;
 
 const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_PER_DAY));
 

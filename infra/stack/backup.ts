@@ -2,14 +2,11 @@ import { Duration } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import type { StageSettings } from '../stages.ts';
 import type { Tables } from './tables.ts';
-
-export type TableBackupProps = NonNullable<StageSettings['backup']> & { readonly tables: Tables };
 
 /** Nightly copies elsewhere. Point-in-time recovery alone is lost with the account or the region. */
 export class TableBackup extends Construct {
-  constructor(scope: Construct, id: string, { copyTo, tables }: TableBackupProps) {
+  constructor(scope: Construct, id: string, tables: Tables, copyTo: string) {
     super(scope, id);
     const deleteAfter = Duration.days(35);
     const destinationBackupVault = BackupVault.fromBackupVaultArn(this, 'CopyTo', copyTo);

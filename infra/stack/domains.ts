@@ -27,14 +27,9 @@ export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias
   new AaaaRecord(scope, 'Ipv6', { zone, recordName: name, target });
 }
 
-export interface ApiDomainProps {
-  readonly domain: Domain;
-  readonly restApi: apigateway.RestApi;
-}
-
 /** A custom domain of the API, with the version as its base path, as in the base URL. */
 export class ApiDomain extends Construct {
-  constructor(scope: Construct, id: string, { domain, restApi }: ApiDomainProps) {
+  constructor(scope: Construct, id: string, domain: Domain, restApi: apigateway.RestApi) {
     super(scope, id);
     const domainName = new apigateway.DomainName(this, 'Name', {
       domainName: domain.name,

@@ -44,10 +44,10 @@ export class Firewall extends Construct {
       defaultAction: { allow: {} },
       visibilityConfig: visibility(this.metricName),
       rules: [
-        rateRule(0, 'RequestsPerAddress', { limit: requestsPerAddress }),
+        rateRule(0, 'RequestsPerAddress', requestsPerAddress),
         managedRules(1, 'AWSManagedRulesCommonRuleSet', COUNTED_ONLY),
         managedRules(2, 'AWSManagedRulesKnownBadInputsRuleSet', []),
-        rateRule(3, 'RequestsWithoutKey', { limit: requestsWithoutKey, scopeDownStatement: withoutBearer }),
+        rateRule(3, 'RequestsWithoutKey', requestsWithoutKey, withoutBearer),
         ...this.#blocked(blockedAddresses),
       ],
     });
@@ -87,12 +87,9 @@ export class Firewall extends Construct {
 }
 
 /** Requests of one IP address in five minutes: all, or those that a statement matches. */
-function rateRule(
-  priority: number,
-  name: string,
-  rate: Omit<CfnWebACL.RateBasedStatementProperty, 'aggregateKeyType'>,
-) {
-  const rateBasedStatement = { aggregateKeyType: 'IP', evaluationWindowSec: 300, ...rate };
+function rateRule(priority: number, name: string, limit: number, scopeDownStatement?: CfnWebACL.StatementProperty) {
+  const rate = { aggregateKeyType: 'IP', evaluationWindowSec: 300, limit };
+  const rateBasedStatement = { ...rate, ...(scopeDownStatement && { scopeDownStatement }) };
   return blockRule(priority, name, { rateBasedStatement });
 }
 

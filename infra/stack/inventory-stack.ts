@@ -41,7 +41,7 @@ export class InventoryStack extends Stack {
     if (warning) Annotations.of(this).addWarningV2('pet-store:alarmTargets', warning);
 
     const tables = new Tables(this, 'Tables', settings);
-    if (settings.backup) new TableBackup(this, 'Backup', { ...settings.backup, tables });
+    if (settings.backup) new TableBackup(this, 'Backup', tables, settings.backup.copyTo);
     const page = settings.page ? new ReferencePage(this, 'ReferencePage', settings) : undefined;
     // AWS may have to enable CloudFront first: a first deployment that fails there leaves no tables behind.
     if (page) tables.node.addDependency(page.distribution);
@@ -50,7 +50,7 @@ export class InventoryStack extends Stack {
     const functions = new OperationFunctions(this, 'Functions', { ...settings, tables, pageOrigin });
     const api = new InventoryApi(this, 'Api', { ...settings, functions, pageOrigin });
     const { restApi } = api;
-    if (apiDomain) new ApiDomain(this, 'Domain', { domain: apiDomain, restApi });
+    if (apiDomain) new ApiDomain(this, 'Domain', apiDomain, restApi);
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
@@ -61,7 +61,7 @@ export class InventoryStack extends Stack {
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
     if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', checked);
     const monitored = { api, functions, keySync, stockEvents, tables, firewall };
-    const { rollback } = new Monitoring(this, 'Monitoring', { ...monitored, settings });
+    const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
     const canary = { functions: functions.all, alarms: rollback, metrics, allAtOnce: settings.allAtOnce };
     if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);

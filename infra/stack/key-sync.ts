@@ -9,11 +9,6 @@ import { Construct } from 'constructs';
 import { ServiceFunction } from './service-function.ts';
 import type { Tables } from './tables.ts';
 
-export interface KeySyncProps {
-  readonly restApi: RestApi;
-  readonly tables: Tables;
-}
-
 /** A store with 10,000 keys on 300 usage plans requires about 330 calls, at 4 per second. */
 const TIMEOUT = Duration.minutes(5);
 
@@ -39,7 +34,7 @@ const CHANGES = [
 export class KeySync extends Construct {
   readonly sync: ServiceFunction;
 
-  constructor(scope: Construct, id: string, { restApi, tables }: KeySyncProps) {
+  constructor(scope: Construct, id: string, { restApi, tables }: { restApi: RestApi; tables: Tables }) {
     super(scope, id);
     const queue = this.#queue();
     const sync = new ServiceFunction(this, 'Function', {

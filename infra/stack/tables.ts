@@ -4,11 +4,7 @@ import { Construct } from 'constructs';
 import { type StageSettings, type TableName, tableNames } from '../stages.ts';
 import { pascalCase } from './pascal-case.ts';
 
-interface Schema {
-  readonly partitionKey: dynamodb.Attribute;
-  readonly sortKey?: dynamodb.Attribute;
-  readonly timeToLiveAttribute?: string;
-}
+type Schema = Pick<dynamodb.TableProps, 'partitionKey' | 'sortKey' | 'timeToLiveAttribute'>;
 
 const string = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING });
 const number = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.NUMBER });

@@ -10,9 +10,6 @@ import { isRunning } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
 
-/** Cache of the last start's assembly. `npm ci` deletes it. */
-const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly');
-
 /**
  * Returns the directory of the service's cloud assembly: that of an earlier start if no source has changed since, else
  * a new one. Read-only, because other servers may use it.
@@ -23,7 +20,8 @@ const cacheDirectory = join(projectRoot, 'node_modules/.cache/pet-store-assembly
  */
 export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
-  const cached = join(cacheDirectory, hash);
+  // The cache of the last start's assembly. `npm ci` deletes it.
+  const cached = join(projectRoot, 'node_modules/.cache/pet-store-assembly', hash);
   if (existsSync(cached)) {
     markInUse(cached);
     return cached;
@@ -91,14 +89,11 @@ function markInUse(cached: string): string {
   return marker;
 }
 
-/** The sources of a cloud assembly, in addition to the packages in the lock file. */
-const DIRECTORIES = ['functions', 'infra', 'shared'];
-const FILES = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json'];
-
-/** A hash of all inputs of an assembly: sources, packages, the version of Node.js. */
+/** A hash of all inputs of an assembly: sources, packages in the lock file, the version of Node.js. */
 export function sourceHash(root: string): string {
   const hash = createHash('sha256').update(process.version);
-  for (const path of [...FILES, ...DIRECTORIES.flatMap((directory) => filesIn(root, directory))]) {
+  const sources = ['functions', 'infra', 'shared'].flatMap((directory) => filesIn(root, directory));
+  for (const path of ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json', ...sources]) {
     const content = readFileSync(join(root, path));
     hash.update(`\n${path} ${content.length}\n`).update(content);
   }
@@ -124,16 +119,10 @@ const manifestSchema = v.object({
   artifacts: v.record(v.string(), v.object({ properties: v.optional(propertiesSchema, {}) })),
 });
 
-/** A synthesized stack. */
-export interface SynthesizedStack {
-  readonly name: string;
-  readonly template: unknown;
-  /** @returns the directory of the function's code with this key in the asset bucket */
-  readonly codeDirectory: (key: string) => string;
-}
+export type SynthesizedStack = ReturnType<typeof readAssembly>;
 
 /** Reads the service from a cloud assembly. @throws LocalServerError if the assembly does not have it */
-export function readAssembly(directory: string): SynthesizedStack {
+export function readAssembly(directory: string) {
   const stageDirectory = join(directory, 'assembly-staging');
   const { artifacts } = v.parse(manifestSchema, readJson(join(stageDirectory, 'manifest.json')));
   const stack = Object.values(artifacts).find(({ properties }) => properties.stackName === STACK);
@@ -142,7 +131,8 @@ export function readAssembly(directory: string): SynthesizedStack {
   return {
     name: STACK,
     template: readJson(join(stageDirectory, templateFile)),
-    codeDirectory: (key) => join(directory, `asset.${basename(key, '.zip')}`),
+    /** The directory of the function's code with this key in the asset bucket. */
+    codeDirectory: (key: string): string => join(directory, `asset.${basename(key, '.zip')}`),
   };
 }
 

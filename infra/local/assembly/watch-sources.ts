@@ -7,8 +7,7 @@ import { assemble, isSource, projectRoot, readAssembly, type SynthesizedStack } 
 const SAVED_AFTER_MS = 50;
 
 /**
- * Follows saves in `functions/` and `shared/` from now on. It runs once without a save. Each save ends the previous
- * run.
+ * Follows saves in `functions/` and `shared/`. It runs once without a save. Each save ends the previous run.
  *
  * @param bundle runs each time
  * @param synthesize runs after a bundle, unless saves since the last synthesis were in `functions/` only
@@ -43,15 +42,15 @@ export function followSaves(
   const watchers: FSWatcher[] = [];
   // Node.js's recursive watcher loses files that an editor replaces.
   const watchDirectory = (directory: string): void => {
-    const onSave = (event: string, name: string | null): void => {
+    const watcher = watch(join(root, directory), (event, name) => {
       const path = join(directory, name ?? '');
       if (!isSource(path)) return;
       templateMayDiffer ||= path.startsWith('shared');
       const isNew = event === 'rename' && statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory();
       if (isNew) watchDirectory(path);
       runLater();
-    };
-    watchers.push(watch(join(root, directory), onSave));
+    });
+    watchers.push(watcher);
     const entries = readdirSync(join(root, directory), { withFileTypes: true });
     for (const { name } of entries.filter((each) => each.isDirectory() && isSource(each.name)))
       watchDirectory(join(directory, name));

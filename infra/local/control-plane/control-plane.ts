@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { account } from '../../local-endpoint.ts';
 import { type ApiKey, type GatewayRecords, tagsSchema, type UsagePlan } from './gateway-records.ts';
@@ -8,13 +9,9 @@ import { type ApiKey, type GatewayRecords, tagsSchema, type UsagePlan } from './
 /** Max body of a call. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** First path segments of API Gateway's API, including unsupported operations. */
-const collections = new Set(['account', 'apikeys', 'domainnames', 'restapis', 'tags', 'usageplans', 'vpclinks']);
-
-/** Whether a path belongs to API Gateway's API. */
-export function isControlPlanePath(path: string): boolean {
-  return collections.has(path.split('/', 2)[1] ?? '');
-}
+/** Whether a path belongs to API Gateway's API, which has operations that are not supported here. */
+export const isControlPlanePath = (path: string): boolean =>
+  /^\/(?:account|apikeys|domainnames|restapis|tags|usageplans|vpclinks)(?:\/|$)/.test(path);
 
 /** AWS's names of rejected calls, by their status. */
 const errorTypes: Readonly<Record<number, string>> = {
@@ -76,13 +73,12 @@ const checkRequest: MiddlewareHandler = (call, next) => {
 
 /** Runs one change at a time: each reads what the last one has stored. */
 function changesInSequence(changed: () => void): MiddlewareHandler {
-  let last: Promise<unknown> = Promise.resolve();
+  const inSequence = pLimit(1);
   return async (call, handle) => {
     if (call.req.method === 'GET') return handle();
     // Before its turn: a slow client delays no others.
     await call.req.text();
-    last = last.then(handle);
-    await last;
+    await inSequence(handle);
     if (call.res.ok) changed();
   };
 }
@@ -111,8 +107,6 @@ const patchSchema = v.variant('path', [
   v.object({ op: v.literal('replace'), path: v.picklist(['/name', '/description']), value: v.optional(text, '') }),
   v.object({ op: v.literal('replace'), path: v.literal('/enabled'), value: v.picklist(['true', 'false']) }),
 ]);
-const patchesSchema = v.strictObject({ patchOperations: v.array(patchSchema) });
-const newTagsSchema = v.strictObject({ tags: tagsSchema });
 const newPlanKeySchema = v.strictObject({ keyId: text, keyType: v.literal('API_KEY') });
 
 /**
@@ -138,7 +132,7 @@ function addKeyRoutes(app: Hono, records: GatewayRecords): void {
     return call.json(apiKeyBody(apiKey, call.req.query('includeValue') === 'true'));
   });
   app.patch('/apikeys/:id', async (call) => {
-    const { patchOperations } = await bodyOf(patchesSchema, call);
+    const { patchOperations } = await bodyOf(v.strictObject({ patchOperations: v.array(patchSchema) }), call);
     const patches = patchOperations.map(({ path, value }) =>
       path === '/enabled' ? { enabled: value === 'true' } : { [path.slice(1)]: value },
     );
@@ -152,7 +146,7 @@ function addKeyRoutes(app: Hono, records: GatewayRecords): void {
   });
   app.put('/tags/:arn', async (call) => {
     const apiKey = findTaggedKey(records, call.req.param('arn'));
-    const { tags } = await bodyOf(newTagsSchema, call);
+    const { tags } = await bodyOf(v.strictObject({ tags: tagsSchema }), call);
     await records.saveApiKey({ ...apiKey, tags: { ...apiKey.tags, ...tags } });
     return call.body(null, 204);
   });
@@ -165,7 +159,7 @@ function addKeyRoutes(app: Hono, records: GatewayRecords): void {
   });
 }
 
-/** The operations on usage plans. Only deployments change the plans themselves. */
+/** Only deployments change the plans themselves. */
 function addPlanRoutes(app: Hono, records: GatewayRecords): void {
   app.get('/usageplans', (call) => {
     const keyId = call.req.query('keyId');
@@ -201,10 +195,7 @@ function addPlanRoutes(app: Hono, records: GatewayRecords): void {
 }
 
 /** Parses the body of a call. @throws HTTPException naming the invalid or unknown member */
-async function bodyOf<Schema extends v.GenericSchema>(
-  schema: Schema,
-  { req }: Context,
-): Promise<v.InferOutput<Schema>> {
+async function bodyOf<Schema extends v.GenericSchema>(schema: Schema, { req }: Context) {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), (await req.text()) || '{}');
   if (result.success) return result.output;
   const [issue] = result.issues;
@@ -219,7 +210,7 @@ function pageOf<Item extends { readonly id: string }, Body>(
   items: readonly Item[],
   { req }: Context,
   toBody: (item: Item) => Body,
-): { readonly item: Body[]; readonly position: string | undefined } {
+) {
   const limit = Number(req.query('limit') ?? 25);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
     throw badRequest(`limit must be a number from 1 to ${MAX_PAGE}`);

@@ -25,10 +25,7 @@ const apiKeySchema = v.object({
 export type ApiKey = v.InferOutput<typeof apiKeySchema>;
 
 /** A stage of an API in a usage plan. */
-export interface ApiStage {
-  readonly apiId: string;
-  readonly stage: string;
-}
+export type ApiStage = { readonly apiId: string; readonly stage: string };
 
 /** A usage plan of the template, as the API returns it: max requests per UTC day, and a token bucket, of each key. */
 export type UsagePlan = ApiUsagePlan & { readonly id: string; readonly tags: Readonly<Record<string, string>> };
@@ -71,7 +68,6 @@ export class GatewayRecords {
     this.#client = client;
   }
 
-  /** Reads the stored records. */
   async load(): Promise<void> {
     if (!this.#client) return;
     for await (const { Items = [] } of paginateScan({ client: this.#client }, { TableName })) {
@@ -144,10 +140,9 @@ export class GatewayRecords {
   }
 
   /** The plan that meters a key's requests to a stage. */
-  planOnStage(keyId: string, { apiId, stage }: ApiStage): UsagePlan | undefined {
-    const stages = (plan: UsagePlan) => plan.apiStages ?? [];
-    return this.plansOfKey(keyId).find((plan) =>
-      stages(plan).some((each) => each.apiId === apiId && each.stage === stage),
+  planOnStage(keyId: string, stage: ApiStage): UsagePlan | undefined {
+    return this.plansOfKey(keyId).find(({ apiStages = [] }) =>
+      apiStages.some(({ apiId, stage: name }) => apiId === stage.apiId && name === stage.stage),
     );
   }
 

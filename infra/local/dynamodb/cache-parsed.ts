@@ -6,20 +6,13 @@ const CACHE_SIZE = 200;
 /** Operators that check or compare the values themselves. */
 const CHECKS_VALUES = /between|attribute_type/i;
 
-/** A parsed expression, with its resulting context, and the names of its values. */
-interface Parsed {
-  readonly result: object;
-  readonly context: ParseContext;
-  readonly nameOf: ReadonlyMap<unknown, string>;
-}
-
 /**
  * Caches the results of a parser of dynalite. A result depends on the expression's text, its
  * names and the types of its values. The values are put into a copy, which the engine may change.
  */
 export function cacheParsed(parser: Parser): void {
   const { parse } = parser;
-  const cached = new Map<string, Parsed>();
+  const cached = new Map<string, { result: object; context: ParseContext; nameOf: Map<object, string> }>();
   parser.parse = (expression, options) => {
     const { attrNames, attrVals = {}, unusedAttrNames, unusedAttrVals } = options.context;
     if (CHECKS_VALUES.test(expression)) return parse(expression, options);
@@ -29,7 +22,7 @@ export function cacheParsed(parser: Parser): void {
     if (known) {
       markUsed(unusedAttrNames, known.context.unusedAttrNames);
       markUsed(unusedAttrVals, known.context.unusedAttrVals);
-      return copyOf(known.result, (value) => attrVals[known.nameOf.get(value) ?? '']);
+      return copyOf(known.result, (part) => attrVals[known.nameOf.get(part) ?? '']);
     }
     const context = { ...options.context, unusedAttrNames: { ...attrNames }, unusedAttrVals: { ...attrVals } };
     const result = parse(expression, { context });
@@ -45,8 +38,9 @@ function markUsed(unused: Record<string, unknown>, unusedThen: Readonly<Record<s
   for (const name of Object.keys(unused)) if (!(name in unusedThen)) delete unused[name];
 }
 
-function copyOf<Part>(part: Part, valueFor: (value: unknown) => unknown): Part;
-function copyOf(part: unknown, valueFor: (value: unknown) => unknown): unknown {
+/** @param valueFor the value in the place of a part, if it is one */
+function copyOf<Part>(part: Part, valueFor: (part: object) => object | undefined): Part;
+function copyOf(part: unknown, valueFor: (part: object) => object | undefined): unknown {
   if (typeof part !== 'object' || part === null) return part;
   const value = valueFor(part);
   if (value !== undefined) return value;

@@ -85,12 +85,10 @@ declare module 'dynalite/db/*Parser.js' {
 declare module 'dynalite/validations/index.js' {
   import type { Store, WriteData } from 'dynalite/db/index.js';
 
-  type Types = Record<string, unknown>;
-
   /** They throw an ApiError; the last returns an error text. Each adds its results to `data`. */
   const validations: {
-    checkTypes(data: object, types: Types): WriteData;
-    checkValidations(data: WriteData, types: Types, custom: unknown, store: Store): void;
+    checkTypes(data: object, types: object): WriteData;
+    checkValidations(data: WriteData, types: object, custom: unknown, store: Store): void;
     validateExpressions(data: object): string | undefined;
   };
   export default validations;

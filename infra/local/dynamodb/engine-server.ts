@@ -59,7 +59,11 @@ export async function createEngineServer({ directory, mustExist, callers }: Engi
   };
   server.removeAllListeners('request');
   return server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    serve(request, response).catch((error: unknown) => sendError(response, error));
+    serve(request, response).catch((error: unknown) => {
+      if (isApiError(error)) return send(response, error.statusCode, error.body);
+      const fault = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: messageOf(error) };
+      send(response, 500, fault);
+    });
   });
 }
 
@@ -108,10 +112,8 @@ async function dropUnfinishedTables({ db: level }: Store): Promise<void> {
  */
 function reuseEqualMembers(values: readonly object[], attributes: readonly unknown[]): void {
   for (const value of values.filter((each) => 'M' in each || 'L' in each)) {
-    Object.assign(
-      value,
-      attributes.find((attribute) => isDeepStrictEqual(attribute, value)),
-    );
+    const equal = attributes.find((attribute) => isDeepStrictEqual(attribute, value));
+    Object.assign(value, equal);
   }
 }
 
@@ -127,12 +129,6 @@ function closeIterators({ db: level }: Store): void {
       return Object.assign(iterator, { return: () => iterator.close() });
     };
   }
-}
-
-function sendError(response: ServerResponse, error: unknown): void {
-  if (isApiError(error)) return send(response, error.statusCode, error.body);
-  const message = messageOf(error);
-  send(response, 500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -10,14 +10,7 @@ import type { Grant } from '../iam.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
 import type { EngineServerOptions } from './engine-server.ts';
 
-/** The DynamoDB engine of a local server. */
-export interface Engine {
-  /** Its address, as an AWS endpoint. */
-  readonly endpoint: URL;
-  /** The address for a caller with restricted permissions. */
-  endpointFor(caller: string, grants: readonly Grant[]): URL;
-  close(): Promise<void>;
-}
+export type Engine = Awaited<ReturnType<typeof startEmbeddedEngine>>;
 
 /**
  * Starts the embedded engine (dynalite) on its own port, reachable from this machine only. Its address contains a
@@ -26,7 +19,7 @@ export interface Engine {
  * @param directory the data directory; in memory without one
  * @throws LocalServerError if the directory cannot be used
  */
-export async function startEmbeddedEngine(directory: string | undefined): Promise<Engine> {
+export async function startEmbeddedEngine(directory: string | undefined) {
   if (directory !== undefined) openDataDirectory(directory);
   const store = directory === undefined ? undefined : makeDirectory(directory, 'dynamodb');
   const callPath = `/${randomBytes(32).toString('hex')}/`;
@@ -48,15 +41,16 @@ export async function startEmbeddedEngine(directory: string | undefined): Promis
   worker.on('error', fail);
   const endpoint = new URL(callPath, `http://127.0.0.1:${address?.port}`);
   return {
+    /** As an AWS endpoint. */
     endpoint,
-    endpointFor: (caller, grants) => {
+    /** The address for a caller with restricted permissions. */
+    endpointFor: (caller: string, grants: readonly Grant[]): URL => {
       const url = new URL(`${caller}/`, endpoint);
-      const message: CallerMessage = [url.pathname, grants];
-      worker.postMessage(message);
+      worker.postMessage([url.pathname, grants] satisfies CallerMessage);
       return url;
     },
-    // LevelDB closes with its thread. No caller waits for calls in progress.
-    close: async () => void (await worker.terminate()),
+    /** LevelDB closes with its thread. No caller waits for calls in progress. */
+    close: async (): Promise<void> => void (await worker.terminate()),
   };
 }
 

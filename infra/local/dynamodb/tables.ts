@@ -25,7 +25,6 @@ const indexesSchema = v.optional(
 /** A table by its name, with its key and its indexes. */
 export type TableSettings = CreateTableCommandInput & { readonly TableName: string };
 
-/** The tables of the template. */
 export const tablesOf = (stack: ServedStack): TableSettings[] =>
   stack.resources('AWS::DynamoDB::Table').map((table) => ({
     TableName: table.ref,

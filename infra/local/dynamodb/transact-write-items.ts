@@ -14,19 +14,11 @@ import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
 import * as v from 'valibot';
 
-/** The reason of an action that does not cancel its transaction. */
-const NONE: CancellationReason = { Code: 'None' };
-
-/** Every item of a transaction is prepared and then committed. */
-const UNITS_PER_KILOBYTE = 2;
-
 const actionSchema = v.union([
   v.strictObject({ Put: v.looseObject({}) }),
   v.strictObject({ Update: v.looseObject({ UpdateExpression: v.string() }) }),
 ]);
-const requestSchema = v.object({
-  TransactItems: v.pipe(v.array(actionSchema), v.minLength(1), v.maxLength(100)),
-});
+const requestSchema = v.object({ TransactItems: v.pipe(v.array(actionSchema), v.minLength(1), v.maxLength(100)) });
 
 /** Whether the API returns this error: dynalite has no class for them. */
 export function isApiError(error: unknown): error is ApiError {
@@ -69,9 +61,9 @@ async function writeAll(actions: ReturnType<typeof parseActions>, store: Store):
   for (const { data, write: carryOut } of actions) {
     try {
       const { ConsumedCapacity: consumed } = await promisify(carryOut)(staged.store, data);
-      const CapacityUnits = consumed.CapacityUnits * UNITS_PER_KILOBYTE;
-      ConsumedCapacity.push({ TableName: data.TableName, CapacityUnits });
-      reasons.push(NONE);
+      // Every item of a transaction is prepared and then committed: twice the units of its write.
+      ConsumedCapacity.push({ TableName: data.TableName, CapacityUnits: 2 * consumed.CapacityUnits });
+      reasons.push({ Code: 'None' });
     } catch (error) {
       reasons.push(cancellationReason(error));
     }
@@ -79,7 +71,7 @@ async function writeAll(actions: ReturnType<typeof parseActions>, store: Store):
   if (new Set(staged.keys).size < staged.keys.length) {
     throw db.validationError('Transaction request cannot include multiple operations on one item');
   }
-  if (reasons.some((reason) => reason !== NONE)) throw canceled(reasons);
+  if (reasons.some(({ Code }) => Code !== 'None')) throw canceled(reasons);
   // One batch of LevelDB is atomic, even if the process is killed meanwhile.
   await store.db.batch(staged.writes);
   return { ConsumedCapacity };

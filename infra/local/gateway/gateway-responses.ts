@@ -2,13 +2,13 @@ import { LocalServerError } from '../local-server-error.ts';
 import type { Resource } from '../template/stack.ts';
 import type { HeaderFields } from './request.ts';
 
+/** In the template, each value of a header is a literal in quotes, or `context.` and a variable. */
 export interface GatewayHttpResponse<Body = Buffer> {
   readonly status: number;
   readonly headers: HeaderFields;
   readonly body: Body;
 }
 
-/** The types of errors of the gateway itself. */
 const gatewayErrorTypes = [
   'ACCESS_DENIED',
   'API_CONFIGURATION_ERROR',
@@ -48,21 +48,14 @@ export class ContextVariables extends Map<string, string> {
   }
 }
 
-/** A response of the template. */
-interface ResponseTemplate {
-  readonly status: number;
-  /** Each value is a literal in quotes, or `context.` and a variable. */
-  readonly headers: HeaderFields;
-  readonly template: string;
-}
-
-export function render({ status, headers, template }: ResponseTemplate, variables: ContextVariables) {
+/** A response of the template to one request. */
+export function render({ status, headers, body }: GatewayHttpResponse<string>, variables: ContextVariables) {
   const mapped = headers.flatMap(([header, source]): HeaderFields => {
     const value = source.startsWith("'") ? source.slice(1, -1) : variables.get(source.replace('context.', ''));
     // A header is omitted if its variable is missing.
     return value === undefined ? [] : [[header, value]];
   });
-  return { status, headers: mapped, body: Buffer.from(variables.substitute(template)) };
+  return { status, headers: mapped, body: Buffer.from(variables.substitute(body)) };
 }
 
 /** The headers of a response: `gatewayresponse.header.Retry-After` is `'1'` or `context.authorizer.retryAfter`. */
@@ -87,7 +80,7 @@ export function mappedHeaders(
  */
 export function gatewayResponses(resources: readonly Resource[]) {
   const byType = new Map(resources.map((each) => [each.text('ResponseType'), gatewayResponse(each)]));
-  const find = (type: GatewayErrorType): ResponseTemplate => {
+  const find = (type: GatewayErrorType) => {
     const response = byType.get(type);
     if (response) return response;
     throw new LocalServerError(`The template sets no gateway response ${type}`);
@@ -99,11 +92,11 @@ export function gatewayResponses(resources: readonly Resource[]) {
   };
 }
 
-function gatewayResponse(resource: Resource): ResponseTemplate {
+function gatewayResponse(resource: Resource): GatewayHttpResponse<string> {
   const mapped = mappedHeaders(resource, 'gatewayresponse', resource.texts('ResponseParameters'));
   return {
     status: Number(resource.text('StatusCode')),
     headers: [['Content-Type', "'application/json'"], ...mapped],
-    template: resource.text('ResponseTemplates.application/json'),
+    body: resource.text('ResponseTemplates.application/json'),
   };
 }

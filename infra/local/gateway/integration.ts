@@ -1,28 +1,17 @@
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import * as v from 'valibot';
 import { writeNotice } from '../local-server-error.ts';
-
 import { effectiveTimeout, FunctionError, type LambdaFunction } from '../lambda/lambda-functions.ts';
 import { GatewayError, type GatewayErrorType, type GatewayHttpResponse } from './gateway-responses.ts';
-import type { HeaderFields } from './request.ts';
 
-/**
- * Invokes a function for an AWS_PROXY integration. After the timeout the function keeps running, as on AWS; only its
- * response is ignored.
- *
- * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
- */
-export async function integrate(
-  lambda: LambdaFunction,
-  event: string,
-  timeoutMs: number,
-): Promise<GatewayHttpResponse> {
+/** Invokes a function for an AWS_PROXY integration. @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT */
+export async function integrate(lambda: LambdaFunction, event: string, timeoutMs: number) {
   return responseOf(lambda.name, await invokeWithin(lambda, event, timeoutMs, 'DEFAULT_5XX'));
 }
 
 /**
- * Invokes a function, with a timeout for start and end together.
+ * Invokes a function, with a timeout for start and end together. After it the function keeps running, as on AWS; only
+ * its response is ignored.
  *
  * @throws GatewayError INTEGRATION_TIMEOUT, or of a type for a failure of the function
  */
@@ -44,11 +33,7 @@ export async function invokeWithin(
  *
  * @throws GatewayError DEFAULT_5XX (502) or INTEGRATION_TIMEOUT
  */
-export async function integrateStreaming(
-  lambda: LambdaFunction,
-  event: string,
-  timeoutMs: number,
-): Promise<GatewayHttpResponse<Readable>> {
+export async function integrateStreaming(lambda: LambdaFunction, event: string, timeoutMs: number) {
   const body = lambda.stream(event);
   const timer = setTimeout(() => body.destroy(timeoutError()), effectiveTimeout(timeoutMs));
   body.once('close', () => clearTimeout(timer));
@@ -89,23 +74,21 @@ const proxyResultSchema = v.pipe(
 );
 
 /**
- * Converts the result of a function, or the metadata before a streamed body, into the response.
+ * The response for the result of a function, or for the metadata before a streamed body.
  *
- * @param functionName for the terminal, if the result is malformed
- * @param result JSON text
- * @throws GatewayError DEFAULT_5XX if the result has another format
+ * @throws GatewayError DEFAULT_5XX if it has another format; the terminal names the function
  */
 function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
   const { statusCode, headers, multiValueHeaders, body } = parsed.output;
-  const lists = Object.entries(multiValueHeaders);
-  const replaced = new Set(lists.map(([name]) => name.toLowerCase()));
-  const fields = [
-    ...Object.entries(headers).filter(([name]) => !replaced.has(name.toLowerCase())),
-    ...lists.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
-  ];
-  return { status: statusCode, headers: withType(fields), body: Buffer.from(body) };
+  // The last of a name holds. The response is JSON unless the function sets another type.
+  const all = Object.entries({ 'Content-Type': 'application/json', ...headers, ...multiValueHeaders });
+  const byName = new Map(all.map((field) => [field[0].toLowerCase(), field]));
+  const fields = [...byName.values()].flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  return { status: statusCode, headers: fields, body: Buffer.from(body) };
 }
 
 /** The errors of a result, without its values. */
@@ -115,10 +98,4 @@ export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
 function malformed(functionName: string, reason: string): GatewayError {
   writeNotice(`${functionName} returned a malformed Lambda proxy response: ${reason}`);
   return new GatewayError('DEFAULT_5XX', 'Malformed Lambda proxy response');
-}
-
-/** The response is JSON unless the function sets another type. */
-function withType(headers: HeaderFields): HeaderFields {
-  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  return hasType ? headers : [['Content-Type', 'application/json'], ...headers];
 }

@@ -10,18 +10,15 @@ export type HeaderFields = readonly (readonly [name: string, value: string])[];
 /** Max body of API Gateway. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** A raw request to the gateway. */
 export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
 
-/** Reads a request to a stage. */
 export async function readRequest(message: IncomingMessage, stage: string) {
   const id: string = randomUUID();
-  // Unix milliseconds.
-  const receivedAt = Date.now();
   const [path = '', ...query] = requestTarget(message).split('?');
   return {
     id,
-    receivedAt,
+    /** Unix milliseconds. */
+    receivedAt: Date.now(),
     method: message.method ?? 'GET',
     /** Below the stage, as sent: `/inventory/1`. */
     path: path.slice(stage.length + 1) || '/',
@@ -34,9 +31,7 @@ export async function readRequest(message: IncomingMessage, stage: string) {
 }
 
 /** Path and query of a request, also if a client sends the complete URL (RFC 9112 §3.2.2). */
-export function requestTarget({ url = '/' }: IncomingMessage): string {
-  return url.replace(/^https?:\/\/[^/?]*/i, '');
-}
+export const requestTarget = ({ url = '/' }: IncomingMessage): string => url.replace(/^https?:\/\/[^/?]*/i, '');
 
 /** A body that is too long is read to its end and discarded. */
 async function readBody(message: IncomingMessage) {
@@ -55,6 +50,7 @@ const headerFields = (rawHeaders: readonly string[]): HeaderFields =>
 
 /** The used parts of `$context`, and of `requestContext` of the event, before routing. */
 export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
+  const [, day, month, year, time] = new Date(request.receivedAt).toUTCString().split(' ');
   return {
     apiId,
     httpMethod: request.method,
@@ -65,7 +61,8 @@ export function requestContext(request: GatewayRequest, { apiId, stage }: ApiSta
     path: `/${stage}${request.path}`,
     protocol: request.protocol,
     requestId: request.id,
-    requestTime: commonLogTime(request.receivedAt),
+    // The Common Log Format: `21/Nov/2026:09:30:00 +0000`.
+    requestTime: `${day}/${month}/${year}:${time} +0000`,
     requestTimeEpoch: request.receivedAt,
     stage,
   };
@@ -97,12 +94,6 @@ export function requestEvent<Context extends object>(
   };
 }
 
-/** `21/Nov/2026:09:30:00 +0000`, the Common Log Format that API Gateway uses. */
-function commonLogTime(epochMs: number): string {
-  const [, day, month, year, time] = new Date(epochMs).toUTCString().split(' ');
-  return `${day}/${month}/${year}:${time} +0000`;
-}
-
 /** Groups pairs by the key of their name, under its first spelling. In one pass: there may be thousands. */
 function valuesByName(pairs: HeaderFields, keyOf: (name: string) => string): Record<string, string[]> {
   const groups = Map.groupBy(pairs, ([name]) => keyOf(name)).values();
@@ -110,10 +101,8 @@ function valuesByName(pairs: HeaderFields, keyOf: (name: string) => string): Rec
 }
 
 /** The last value of each name, as in API Gateway's single-value maps. */
-function lastValues(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']));
-}
+const lastValues = (groups: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']));
 
-function nullIfEmpty<Value extends object>(value: Value): Value | null {
-  return Object.keys(value).length === 0 ? null : value;
-}
+const nullIfEmpty = <Value extends object>(value: Value): Value | null =>
+  Object.keys(value).length === 0 ? null : value;

@@ -24,49 +24,39 @@ import { type Meter, usageMeter } from './usage-meter.ts';
 /** A response, possibly streamed; if its stream fails, it must not look complete. */
 export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
 
-/** One stage of a REST API. */
-export interface RestApi {
-  readonly stage: string;
-  /** @returns with the id of the key and the name of its token; undefined if no authorizer was invoked */
-  respond(
-    request: GatewayRequest,
-  ): Promise<StreamedResponse & { readonly keyId: string | undefined; readonly token: string | undefined }>;
-}
+export type RestApi = ReturnType<typeof loadRestApi>;
 
-/** A method of the API. */
-interface Method {
-  readonly resourceId: string;
-  respond(
-    request: GatewayRequest,
-    event: ReturnType<typeof requestEvent<ReturnType<typeof requestContext>>>,
-    variables: ContextVariables,
-  ): Promise<StreamedResponse>;
-}
+/** A response of a method. */
+type Respond = (
+  request: GatewayRequest,
+  event: ReturnType<typeof requestEvent<ReturnType<typeof requestContext>>>,
+  variables: ContextVariables,
+) => Promise<StreamedResponse>;
 
 type Functions = ReadonlyMap<string, LambdaFunction>;
-
-type FunctionOf = ReturnType<typeof functionsFor>;
 
 const responsesSchema = v.tuple([
   v.object({ StatusCode: v.string(), ResponseParameters: v.optional(v.record(v.string(), v.string()), {}) }),
 ]);
 
 /** The stack's only REST API, with its only stage. */
-export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords): RestApi {
+export function loadRestApi(stack: ServedStack, functions: Functions, records: GatewayRecords) {
   const { ref: stage } = stack.only('AWS::ApiGateway::Stage');
   const { ref: apiId } = stack.only('AWS::ApiGateway::RestApi');
   const functionOf = functionsFor(apiId, stack, functions);
   const meter = usageMeter(records, { apiId, stage });
   const routes = stack.resources('AWS::ApiGateway::Method').map((resource) => {
-    const path = pathOf(resource.text('ResourceId'), stack) || '/';
+    const resourceId = resource.text('ResourceId');
+    const path = pathOf(resourceId, stack) || '/';
     const method = resource.text('HttpMethod');
     // API Gateway names itself to Lambda by this ARN's last part.
     const source = `${stage}/${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^{}]+\}/g, '*')}`;
-    return { path, method, target: methodOf(resource, source, stack, functionOf, meter) };
+    return { path, method, target: { resourceId, respond: methodOf(resource, source, stack, functionOf, meter) } };
   });
   const match = createRouter(routes);
   const renderError = gatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse'));
-  const respond: RestApi['respond'] = async (request) => {
+  /** The id of the key and the name of its token are undefined if no authorizer was invoked. */
+  const respond = async (request: GatewayRequest) => {
     const context = requestContext(request, { apiId, stage });
     const { requestId, path } = context;
     const variables = new ContextVariables(Object.entries({ requestId, path }));
@@ -74,9 +64,9 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
       if (request.bodyTooLarge) throw new GatewayError('REQUEST_TOO_LARGE', 'Request Too Long');
       const found = match(request.method, request.path);
       if (!found) throw new GatewayError('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token');
-      const { target: method, resourcePath } = found;
-      const event = requestEvent(request, found, { ...context, resourceId: method.resourceId, resourcePath });
-      return method.respond(request, event, variables);
+      const { target, resourcePath } = found;
+      const event = requestEvent(request, found, { ...context, resourceId: target.resourceId, resourcePath });
+      return target.respond(request, event, variables);
     };
     const response = await serve().catch((error: unknown) => {
       if (error instanceof GatewayError) return renderError(error, variables);
@@ -91,17 +81,22 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
 }
 
 /** A method with a function, which passes a request through authorizer, usage plan and integration, or a fixed one. */
-function methodOf(method: Resource, source: string, stack: ServedStack, functionOf: FunctionOf, meter: Meter): Method {
-  const resourceId = method.text('ResourceId');
+function methodOf(
+  method: Resource,
+  source: string,
+  stack: ServedStack,
+  functionOf: ReturnType<typeof functionsFor>,
+  meter: Meter,
+): Respond {
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
-  if (type === 'MOCK') return { resourceId, respond: fixedResponse(method) };
+  if (type === 'MOCK') return fixedResponse(method);
   const { ref, text } = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
   const authorizer = functionOf(text('AuthorizerUri'), `authorizers/${ref}`, 'AUTHORIZER_CONFIGURATION_ERROR');
   const lambda = functionOf(method.text('Integration.Uri'), source, 'API_CONFIGURATION_ERROR');
   const apiKeyRequired = method.read('ApiKeyRequired', v.optional(v.boolean(), false));
   const timeoutMs = method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000));
   const isStreamed = method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM';
-  const respond: Method['respond'] = async (request, event, variables) => {
+  return async (request, event, variables) => {
     const { apiId, stage } = event.requestContext;
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const { context, usageIdentifierKey } = await callAuthorizer(authorizer(), event, methodArn, variables);
@@ -116,15 +111,13 @@ function methodOf(method: Resource, source: string, stack: ServedStack, function
     const call = isStreamed ? integrateStreaming : integrate;
     return call(lambda(), proxyEvent, timeoutMs);
   };
-  return { resourceId, respond };
 }
 
 /** The response of a MOCK integration, without a body. */
-function fixedResponse(method: Resource): Method['respond'] {
+function fixedResponse(method: Resource): Respond {
   const [{ StatusCode, ResponseParameters }] = method.read('Integration.IntegrationResponses', responsesSchema);
   const headers = mappedHeaders(method, 'method.response', ResponseParameters);
-  return async (_request, _event, variables) =>
-    render({ status: Number(StatusCode), headers, template: '' }, variables);
+  return async (_request, _event, variables) => render({ status: Number(StatusCode), headers, body: '' }, variables);
 }
 
 /** The path of a resource, from the path parts of it and its parents: `/inventory/{petId}`; empty for the root. */

@@ -1,14 +1,5 @@
 import { TrieRouter } from 'hono/router/trie-router';
 
-/** The route of a path and a method. */
-export interface Route<Target> {
-  /** Such as `/inventory/{petId}` or `/{path+}`. */
-  readonly path: string;
-  /** An HTTP method, or `ANY`. */
-  readonly method: string;
-  readonly target: Target;
-}
-
 export interface Match<Target> {
   readonly target: Target;
   readonly resourcePath: string;
@@ -20,8 +11,12 @@ export interface Match<Target> {
  * A router with API Gateway's precedence: a literal path part before `{name}` before `{name+}`. If the most specific
  * resource lacks a method, API Gateway also tries those that end in `{name+}`: measured on AWS, as the slashes are
  * (docs/operating/deploying.md).
+ *
+ * @param routes of paths such as `/inventory/{petId}` or `/{path+}`, and HTTP methods, or `ANY`
  */
-export function createRouter<Target>(routes: readonly Route<Target>[]) {
+export function createRouter<Target>(
+  routes: readonly { readonly path: string; readonly method: string; readonly target: Target }[],
+) {
   const resources = new TrieRouter<readonly [path: string, methods: ReadonlyMap<string, Target>]>();
   const byPath = Map.groupBy(routes, ({ path }) => path);
   // The router returns matches in the order in which they were added.

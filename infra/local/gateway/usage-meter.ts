@@ -1,16 +1,6 @@
-import type { ThrottleSettings } from '@aws-sdk/client-api-gateway';
 import { isoDay } from '../../../shared/keys/verdict.ts';
 import type { ApiStage, GatewayRecords } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
-
-/** The remaining tokens of a key on a plan, and its requests of a day. */
-interface Bucket {
-  day: string;
-  requests: number;
-  tokens: number;
-  /** Unix milliseconds of the last refill. */
-  refilledAt: number;
-}
 
 export type Meter = ReturnType<typeof usageMeter>;
 
@@ -19,8 +9,8 @@ export type Meter = ReturnType<typeof usageMeter>;
  * Throws a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
  */
 export function usageMeter(records: GatewayRecords, stage: ApiStage) {
-  /** By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota. */
-  const buckets = new Map<string, Bucket>();
+  // By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota.
+  const buckets = new Map<string, { day: string; requests: number; tokens: number; refilledAt: number }>();
   return (usageIdentifierKey: string | undefined, now: number): string => {
     const key = usageIdentifierKey === undefined ? undefined : records.apiKeyWithValue(usageIdentifierKey);
     const plan = key?.enabled ? records.planOnStage(key.id, stage) : undefined;
@@ -28,25 +18,20 @@ export function usageMeter(records: GatewayRecords, stage: ApiStage) {
 
     const name = `${plan.id}/${key.id}`;
     const day = isoDay(now);
-    const fresh = { day, requests: 0, tokens: plan.throttle?.burstLimit ?? 0, refilledAt: 0 };
-    const bucket = buckets.get(name) ?? fresh;
+    const { limit = Infinity } = plan.quota ?? {};
+    const { rateLimit = 0, burstLimit = Infinity } = plan.throttle ?? {};
+    const bucket = buckets.get(name) ?? { day, requests: 0, tokens: burstLimit, refilledAt: now };
     buckets.set(name, bucket);
     if (bucket.day !== day) Object.assign(bucket, { day, requests: 0 });
-    const { limit = Infinity } = plan.quota ?? {};
     if (bucket.requests >= limit) throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
-    if (plan.throttle && !takeToken(bucket, plan.throttle, now))
-      throw new GatewayError('THROTTLED', 'Too Many Requests');
+
+    // Requests are metered after the authorizer, so not in their order of arrival.
+    const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
+    bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
+    bucket.refilledAt = Math.max(bucket.refilledAt, now);
+    if (bucket.tokens < 1) throw new GatewayError('THROTTLED', 'Too Many Requests');
+    bucket.tokens -= 1;
     bucket.requests += 1;
     return key.id;
   };
-}
-
-function takeToken(bucket: Bucket, { rateLimit = 0, burstLimit = 0 }: ThrottleSettings, now: number): boolean {
-  // Requests are metered after the authorizer, so not in their order of arrival.
-  const seconds = Math.max(0, now - bucket.refilledAt) / 1_000;
-  bucket.tokens = Math.min(burstLimit, bucket.tokens + seconds * rateLimit);
-  bucket.refilledAt = Math.max(bucket.refilledAt, now);
-  if (bucket.tokens < 1) return false;
-  bucket.tokens -= 1;
-  return true;
 }

@@ -18,7 +18,6 @@ const MAX_CONCURRENT_EVENTS = 50;
 /** How long a thread may be blocked after an event has timed out in it. */
 const MAX_BLOCKED_MS = 1_000;
 
-/** Appends text to a log group. */
 export type Log = (group: string, text: string) => void;
 
 /** A Lambda function. Input and output are JSON text. */
@@ -26,10 +25,7 @@ export interface LambdaFunction {
   readonly name: string;
   /** @throws FunctionError */
   invoke(event: string): Promise<string>;
-  /**
-   * The parts of a streamed response. A function whose reader disconnects keeps running, as on AWS. Fails with
-   * FunctionError.
-   */
+  /** The parts of a streamed response. Fails with FunctionError. */
   stream(event: string): Readable;
 }
 
@@ -49,7 +45,6 @@ export interface FunctionSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An event for a function. */
 export interface Invocation {
   readonly id: string;
   readonly functionName: string;
@@ -69,8 +64,7 @@ export type RuntimeMessage =
   | { readonly kind: 'pong' }
   | ({ readonly kind: 'ended'; readonly id: string } & Outcome);
 
-/** The outcome of an event. */
-export interface Outcome {
+interface Outcome {
   /** JSON text; empty after a streamed response. */
   readonly payload?: string;
   readonly failure?: FunctionFailure;
@@ -96,8 +90,7 @@ export class FunctionError extends Error {
 }
 
 /** A timeout in milliseconds; the maximum under a debugger, which may pause a function. */
-export const effectiveTimeout = (milliseconds: number): number =>
-  inspector.url() === undefined ? milliseconds : 2 ** 31 - 1;
+export const effectiveTimeout = (milliseconds: number): number => (inspector.url() ? 2 ** 31 - 1 : milliseconds);
 
 interface Thread {
   readonly worker: Worker;

@@ -28,13 +28,11 @@ export class ResponseStream extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    callbackify(() => this.#sendChunk(chunk))(done);
-  }
-
-  async #sendChunk(chunk: Buffer): Promise<void> {
     const parts = [...(this.#metadata ?? []), chunk];
     this.#metadata = undefined;
-    for (const part of parts) await this.#send(part);
+    callbackify(async () => {
+      for (const part of parts) await this.#send(part);
+    })(done);
   }
 }
 

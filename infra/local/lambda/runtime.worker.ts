@@ -24,9 +24,7 @@ const functions = new Map(settingsOfAll.map((settings) => [settings.functionName
 const handlers = new Map<string, Promise<Handler>>();
 const current = new AsyncLocalStorage<FunctionSettings>();
 
-function post(message: RuntimeMessage): void {
-  parentPort?.postMessage(message);
-}
+const post = (message: RuntimeMessage): void => parentPort?.postMessage(message);
 
 function write(text: string | Uint8Array): boolean {
   post({ kind: 'log', group: current.getStore()?.logGroupName, text: Buffer.from(text).toString() });
@@ -43,16 +41,12 @@ process.on('uncaughtException', (error) => {
 });
 
 async function load({ codeDirectory, handler: name }: FunctionSettings): Promise<Handler> {
-  const [file = '', member = ''] = name.split('.');
+  const [file, member = ''] = name.split('.');
   const path = join(codeDirectory, `${file}.mjs`);
-  const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
+  const exported: Readonly<Record<string, Handler | undefined>> = await import(pathToFileURL(path).href);
   const handler = exported[member];
-  if (!isHandler(handler)) throw new TypeError(`${name} is undefined or not exported`);
+  if (typeof handler !== 'function') throw new TypeError(`${name} is undefined or not exported`);
   return handler;
-}
-
-function isHandler(value: unknown): value is Handler {
-  return typeof value === 'function';
 }
 
 /** The used parts of Lambda's context. */
@@ -109,11 +103,10 @@ async function streamed(response: WritableStream, handle: (stream: ResponseStrea
   return '';
 }
 
-function failureOf(error: unknown): FunctionFailure {
-  return error instanceof Error
+const failureOf = (error: unknown): FunctionFailure =>
+  error instanceof Error
     ? { errorType: error.name, errorMessage: error.message }
     : { errorType: typeof error, errorMessage: String(error) };
-}
 
 parentPort?.on('message', (message: RuntimeRequest) => {
   if (message === 'ping') return post({ kind: 'pong' });

@@ -99,17 +99,11 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
   return arn(type.split('::')[1]?.toLowerCase() ?? type, name);
 }
 
-/** A resource of the stack. */
 export type Resource = ReturnType<typeof resourceOf>;
 
 /** @param ref the value of `Ref` */
 function resourceOf(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
-  /**
-   * A property, validated.
-   *
-   * @param path such as `Code.S3Key`
-   * @throws LocalServerError naming it if it does not match the schema
-   */
+  /** A property at a path such as `Code.S3Key`. @throws LocalServerError naming it if it does not match the schema */
   const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
     const place = `Resource ${logicalId} (${type}), property ${path}`;
     const value = path.split('.').reduce(memberOf, properties);
@@ -169,7 +163,6 @@ function call(name: string, argument: unknown, names: Names): unknown {
 
 /** Replaces each `${Name}`; undefined if one of them is unknown. */
 function substitute(template: string, names: Names): string | undefined {
-  const values = Array.from(template.matchAll(/\$\{([^{}]+)\}/g), ([, name = '']) => names.ref(name));
-  if (values.includes(undefined)) return undefined;
-  return template.replaceAll(/\$\{[^{}]+\}/g, () => values.shift() ?? '');
+  const parts = template.split(/\$\{([^{}]+)\}/).map((part, index) => (index % 2 === 0 ? part : names.ref(part)));
+  return parts.includes(undefined) ? undefined : parts.join('');
 }

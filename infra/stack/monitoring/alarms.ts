@@ -9,10 +9,6 @@ import { pascalCase } from '../pascal-case.ts';
 import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
 
-export interface AlarmsProps extends Monitored {
-  readonly alarmTargets: StageSettings['alarmTargets'];
-}
-
 const NO_TARGETS = { emails: [], topicArns: [], tickets: undefined };
 
 /** The alarms of one deployment, each with its runbook (see alarm-table.ts), and the topics that they go to. */
@@ -23,7 +19,7 @@ export class Alarms extends Construct {
   /** Prefix of the alarms' names. */
   readonly #prefix: string;
 
-  constructor(scope: Construct, id: string, { alarmTargets, ...monitored }: AlarmsProps) {
+  constructor(scope: Construct, id: string, monitored: Monitored, alarmTargets: StageSettings['alarmTargets']) {
     super(scope, id);
     this.#prefix = `${Stack.of(this).stackName}-`;
     const { tickets, ...pages } = typeof alarmTargets === 'object' ? alarmTargets : NO_TARGETS;

@@ -8,10 +8,6 @@ import { alarmCatalog, refusalReasons } from './alarm-table.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';
 import { queries } from './queries.ts';
 
-export interface ServiceDashboardProps extends Monitored {
-  readonly alarms: readonly cloudwatch.Alarm[];
-}
-
 /** Period of all graphs for up to some hours: CloudWatch uses longer periods for days. */
 const PERIOD = Duration.minutes(1);
 
@@ -20,7 +16,7 @@ const FULL_WIDTH = 24;
 
 /** One page for two questions: is the service healthy, and which keys reach their limits? */
 export class ServiceDashboard extends Construct {
-  constructor(scope: Construct, id: string, { alarms, ...monitored }: ServiceDashboardProps) {
+  constructor(scope: Construct, id: string, monitored: Monitored, alarms: readonly cloudwatch.Alarm[]) {
     super(scope, id);
     const list = new cloudwatch.AlarmStatusWidget({
       title: 'Alarms',

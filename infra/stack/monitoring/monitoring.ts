@@ -11,10 +11,6 @@ import { ServiceDashboard } from './dashboard.ts';
 import { type LogMetric, logMetricName, type Monitored } from './metrics.ts';
 import { SavedQueries } from './queries.ts';
 
-export interface MonitoringProps extends Monitored {
-  readonly settings: Pick<StageSettings, 'alarms' | 'alarmTargets' | 'dashboard'>;
-}
-
 /** API Gateway must never refuse what the limiter has admitted, except for batch updates beyond their throttle. */
 const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
 
@@ -45,13 +41,12 @@ export class Monitoring extends Construct {
   /** The alarms that roll a release back. */
   readonly rollback: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { settings, ...monitored }: MonitoringProps) {
+  constructor(scope: Construct, id: string, monitored: Monitored, settings: StageSettings) {
     super(scope, id);
-    const { alarmTargets } = settings;
-    const alarms = settings.alarms ? new Alarms(this, 'Alarms', { ...monitored, alarmTargets }) : undefined;
+    const alarms = settings.alarms ? new Alarms(this, 'Alarms', monitored, settings.alarmTargets) : undefined;
     this.rollback = alarms?.rollback ?? [];
     if (alarms) this.#countInLogs(monitored);
-    if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', { ...monitored, alarms: alarms?.all ?? [] });
+    if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', monitored, alarms?.all ?? []);
     new SavedQueries(this, 'Queries', monitored);
   }
 
