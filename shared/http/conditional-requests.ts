@@ -124,7 +124,7 @@ const digest = (value: unknown): string => createHash('sha256').update(JSON.stri
 const MAX_LENGTH = 255;
 
 /** The syntax of an `Idempotency-Key` in one sentence, for the document, the guide and the error. */
-export const IDEMPOTENCY_KEY_RULE = `1 to ${MAX_LENGTH} printable ASCII characters in double quotes, with a backslash before each inner quote and backslash; the outer quotes are optional without spaces, quotes and backslashes`;
+export const IDEMPOTENCY_KEY_RULE = `1 to ${MAX_LENGTH} printable ASCII characters in double quotes, with inner quotes and backslashes escaped by a backslash; the outer quotes are optional without spaces, quotes and backslashes`;
 
 /** The same, {@link MAX_LENGTH} included: a structured field string (RFC 9651 §3.3.3), or as many clients send it. */
 // Without the backslashes, other languages read `[` in brackets otherwise.
