@@ -36,7 +36,7 @@ const list = (token: string) => ApiClient.withKey(host.baseUrl, token).list();
 const statusesOf = (...tokens: string[]) => Promise.all(tokens.map(async (token) => (await list(token)).status));
 const tokenIn = (text: string): string => text.match(KEY_PATTERN)?.[0] ?? '';
 
-describe('the admin command', () => {
+describe('The admin command', () => {
   let id: string;
   /** Of the label `main`: the first token, and the one that takes its place. */
   let first: string;
@@ -57,16 +57,13 @@ describe('the admin command', () => {
     clock.moveToFreshMinute();
     const minute = minuteOf(clock.now);
     await statusesOf(first, first);
-    const [head = '', ...rows] = (await admin.output('keys', 'list')).trimEnd().split('\n');
+    const [head, ...rows] = (await admin.output('keys', 'list')).trimEnd().split('\n');
 
     expect(head).toBe('id\tname\tplan\tstate\tlast used (UTC)\ttoday');
     expect(rows).toContain(`${id}\tacme\tfree\tactive\t${minute}\t3/1,000`);
     expect(rows.length).toBeGreaterThan(1);
     const view = expect.objectContaining({ id, plan: 'free', usedThisMinute: 2, usedToday: 3 });
-    expect(await admin.json('keys', 'show', id)).toEqual(view);
     expect(await admin.json('keys', 'list', '--search', 'ACME', '--plan', 'free')).toEqual([view]);
-    expect(await admin.failure('keys', 'list', '--search', first)).toContain('A token must not be an argument. ');
-    expect(await admin.failure('usage', first)).toContain('That is a token. ');
     expect(await admin.output('keys', 'show', 'Acme')).toMatch(/^State +active$[^]+^Today +3 of 1,000 requests$/m);
   });
 
@@ -76,7 +73,7 @@ describe('the admin command', () => {
     expect(await list(first)).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 297 } });
   });
 
-  test('rotates a token: the old one stays valid until the grace ends', async () => {
+  test('rotates a token: the old one stays valid until the grace ends; without a grace it is denied', async () => {
     const rotated = await admin.newKey('rotate', id);
     second = rotated.key;
     const graceEnd = Date.parse(String(rotated['graceEnds']));
@@ -88,18 +85,11 @@ describe('the admin command', () => {
     expect(await statusesOf(first, second)).toEqual([200, 200]);
     clock.moveTo(graceEnd);
     expect(await statusesOf(first, second)).toEqual([401, 200]);
-  });
 
-  test('rotates without grace after a confirmation and denies the old token immediately', async () => {
-    const words = ['keys', 'rotate', id, '--grace', '0s'];
-    const old = nameOf({ label: 'main', key: second });
-    expect(await admin.failure(...words)).toContain(`Requests with ${old} are denied immediately, before the`);
-    const text = await admin.output(...words, '--yes');
-    const third = tokenIn(text);
-
-    expect(text).toContain(`Denied from now on: ${old}.`);
-    expect(await statusesOf(second, third)).toEqual([401, 200]);
-    second = third;
+    const text = await admin.output('keys', 'rotate', id, '--grace', '0s', '--yes');
+    expect(text).toContain(`Denied from now on: ${nameOf(rotated)}.`);
+    expect(await statusesOf(second, tokenIn(text))).toEqual([401, 200]);
+    second = tokenIn(text);
   });
 
   test('adds a read-only token under the same limit and revokes it after a confirmation', async () => {
@@ -133,6 +123,8 @@ describe('the admin command', () => {
     expect(await findInput(`${second}\n`)).toEqual({ exitCode: 0, stdout: found, stderr: '' });
     expect(await findInput('')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('keys find < FILE') });
     expect(await admin.failure('keys', 'find', 'the-token')).toContain('too many arguments');
+    expect(await admin.failure('keys', 'list', '--search', second)).toContain('A token must not be an argument. ');
+    expect(await admin.failure('usage', second)).toContain('That is a token. ');
   });
 
   test('suspends a key for a time (429) or until it is resumed (401)', async () => {
@@ -147,7 +139,6 @@ describe('the admin command', () => {
       `acme is suspended until it is resumed. To resume it: npm run admin -- --url ${host.origin} keys resume ${id}\n`,
     );
     expect(await statusesOf(second)).toEqual([401]);
-    expect(host.host.records.apiKey(id)).toMatchObject({ enabled: false });
     expect(await admin.output('keys', 'resume', id)).toBe('acme is active.\n');
     expect(await admin.output('keys', 'resume', id)).toBe('acme is not suspended: it is active.\n');
   });
@@ -180,13 +171,11 @@ describe('the admin command', () => {
     expect(await admin.output('keys', 'history', id)).toMatch(
       /^time\twho\twhat\n.*\trevoked; because: left\n[^]*\tcreated on free; token main\/.{4} added\n$/,
     );
-    expect(JSON.stringify(await admin.json('keys', 'list'))).not.toContain(id);
     expect(host.host.records.apiKey(id)).toBeUndefined();
-    expect(await admin.output('keys', 'revoke', id)).toBe(`acme (${id}) is revoked already.\n`);
   });
 });
 
-test('a key may have agreed limits in tags and an expiry that may be edited', async () => {
+test('A key may have agreed limits in tags and an expiry that may be edited', async () => {
   const soon = isoDay(clock.now + 3 * DAY_MS);
   const options = ['--plan', 'enterprise', '--per-minute', '90', '--per-day', '5,000', '--expires', soon];
   const { id, key, expires } = await admin.newKey('create', '--name', 'big', ...options);
@@ -199,7 +188,6 @@ test('a key may have agreed limits in tags and an expiry that may be edited', as
   expect(await statusesOf(key)).toEqual([401]);
   expect(await admin.output('keys', 'edit', id, '--expires', 'never')).toBe('big is active. It expires: never.\n');
   expect(await statusesOf(key)).toEqual([200]);
-  expect(host.host.records.apiKey(id)?.tags).not.toHaveProperty('expires');
 });
 
 test.each([
@@ -218,41 +206,30 @@ test.each([
   expect(host.host.records.apiKeys).toHaveLength(before);
 });
 
-test('sync reports the edits that it adopts from the AWS console', async () => {
-  const { records } = host.host;
-  const move = (planOf: string): void => {
-    const key = records.apiKey('demo-business') ?? anApiKey();
-    records.putApiKey({ ...key, planId: records.apiKey(planOf)?.planId });
-  };
-  move('demo-pro');
-  let report = await admin.json('keys', 'sync');
-  if (!JSON.stringify(report).includes('"changed":["demo-business"]')) {
-    // The sync of the server, which an earlier edit asked for, was faster.
-    move('demo-free');
-    report = await admin.json('keys', 'sync');
-  }
-
-  expect(report).toMatchObject({ added: [], changed: ['demo-business'], problems: [] });
-  expect(await admin.output('keys', 'sync')).toMatch(
-    /^Keys: 0 added, 0 changed, 0 blocked, 0 applied, 0 left for the next sync, \d+ unchanged\.\n$/,
-  );
-});
-
-test('output escapes control characters in a key name from the AWS console', async () => {
+test('keys sync adopts a key from the AWS console; all commands escape control characters in its name', async () => {
   const name = 'Acme\u001b[2J\u009b31m\t\nPets\u202e';
   const shown = String.raw`Acme\u001b[2J\u009b31m\u0009\u000aPets\u202e`;
   const { records } = host.host;
   const planId = records.apiKey('demo-free')?.planId;
   records.putApiKey(anApiKey({ id: 'by-hand', name, value: 'a-value-of-twenty-characters', planId }));
-  await admin.output('keys', 'sync');
+  expect(await admin.json('keys', 'sync')).toMatchObject({ changed: [], problems: [] });
+  expect(await admin.output('keys', 'sync')).toMatch(
+    /^Keys: 0 added, 0 changed, 0 blocked, 0 applied, 0 left for the next sync, \d+ unchanged\.\n$/,
+  );
 
   expect(await admin.output('keys', 'list')).toContain(`by-hand\t${shown}\tfree\t`);
   expect(await admin.json('keys', 'show', 'by-hand')).toMatchObject({ name });
   expect(await admin.failure('keys', 'revoke', 'by-hand')).toContain(`Revoke permanently: ${shown} (by-hand)`);
-  expect(await admin.output('keys', 'suspend', 'by-hand')).toContain(`${shown} is suspended until`);
-  expect(await admin.output('keys', 'resume', 'by-hand')).toBe(`${shown} is active.\n`);
-  expect(await admin.output('keys', 'move', 'by-hand', '--plan', 'pro')).toContain(`${shown} is on Pro now`);
-  expect(await admin.output('keys', 'revoke', 'by-hand', '--yes')).toBe(`${shown} (by-hand) is revoked.\n`);
+  for (const [words, message] of [
+    [['suspend'], `${shown} is suspended until`],
+    [['resume'], `${shown} is active.`],
+    [['move', '--plan', 'pro'], `${shown} is on Pro now`],
+    [['revoke', '--yes'], `${shown} (by-hand) is revoked.`],
+    [['revoke'], `${shown} (by-hand) is revoked already.`],
+  ] as const) {
+    const [action, ...options] = words;
+    expect(await admin.output('keys', action, 'by-hand', ...options)).toContain(message);
+  }
 });
 
 test('--help is there for every command, without a server', async () => {
@@ -264,17 +241,17 @@ test('--help is there for every command, without a server', async () => {
   }
 });
 
-test('a command ends quietly if the reader of its output disconnects', async () => {
+test('A command ends quietly if the reader of its output disconnects', async () => {
   const words = `"${process.execPath}" infra/admin/main.ts keys list --url ${host.origin}`;
   expect(await run('sh', ['-c', `${words} | true`])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 });
 
-describeOnTerminal('on a terminal, keys revoke', () => {
+describeOnTerminal('On a terminal, keys revoke', () => {
   const directory = temporaryDirectory();
 
   test.each([
-    ['and changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
-    ['and goes on after a yes', 'y\r', 0, 401, /\(y\/N\) y$/, /^\{.*"revoked".*\}\n$/],
+    ['changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
+    ['goes on after a yes', 'y\r', 0, 401, /\(y\/N\) y$/, /^\{.*"revoked".*\}\n$/],
   ])('%s', async (_, keys, exitCode, status, end, result) => {
     const { id, key } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
     const file = join(directory, id);
@@ -288,7 +265,7 @@ describeOnTerminal('on a terminal, keys revoke', () => {
   });
 });
 
-test('no command prints a token or its stored hash, except for the token that it creates', () => {
+test('No command prints a token or its stored hash, except for the token that it creates', () => {
   const tokens = [...(admin.newKeys.match(KEY_PATTERN) ?? []), ...Object.values(host.host.keys)];
 
   expect(tokens.length).toBeGreaterThan(5);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,14 +12,13 @@ import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { AdminCommand, adminTarget, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
-import { MAX_INT64, MIN_INT64 } from '../support/int64.ts';
+import { awsFault, type Fault, FaultyLink } from '../support/faulty-engine.ts';
+import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { createStockTable } from '../support/tables.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const outer = temporaryDirectory();
-let directories = 0;
 let directory: string;
 let link: FaultyLink;
 let host: LocalHost;
@@ -38,56 +37,42 @@ afterAll(() => host?.close());
 
 beforeEach(async () => {
   link = await FaultyLink.to(host.origin);
-  directory = join(outer, String((directories += 1)));
-  mkdirSync(directory);
+  directory = mkdtempSync(join(outer, 'test-'));
 });
 
 afterEach(() => link?.close());
 
-function written(name: string, ...lines: string[]): string {
+/** The path of a file of the test, with these lines if there are any. */
+function fileOf(name: string, ...lines: string[]): string {
   const file = join(directory, name);
-  writeFileSync(file, lines.join('\n'));
+  if (lines.length > 0) writeFileSync(file, lines.join('\n'));
   return file;
 }
 
 const textOf = async (path: string): Promise<string> => (await api.send('GET', path)).text;
+const petIdsIn = (text: string) => text.match(/"petId":-?\d+/g) ?? [];
 
 const ORDERS = 'id,petId,quantity,shipDate,status,complete';
-const REX =
-  `{"id":${MAX_INT64},"category":{"id":${MIN_INT64},"name":"dogs"},"name":"Zoë 🐶",` +
-  '"photoUrls":["https://images.example.com/1.jpg"],"tags":[{"id":9007199254740993,"name":"family"}]}\n';
 
 /** The first texts contain all that a format could lose. */
 const texts = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64];
 const scalars = [...texts, 7, true, 8, false];
 
-describe('an export writes exactly the imported', () => {
-  test.each([
-    [
-      'orders',
-      'csv',
-      `${ORDERS}\n1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,false\n${MAX_INT64},7,1,,placed,true\n`,
-      '2 orders',
-    ],
-    ['pets', 'jsonl', REX, '1 pet'],
-  ])('%s as %s', async (records, ending, text, counted) => {
-    const file = written(`records.${ending}`, text.trimEnd());
-    const wanted = await admin.output(records, 'import', file, '--dry-run');
-    const [count = ''] = counted.split(' ');
-    expect(wanted).toContain(`${count} new, 0 changed, 0 the same.`);
-    expect(await admin.output(records, 'import', file)).toContain(`Imported ${counted} from ${file} into `);
-    expect(await admin.output(records, 'import', file)).toMatch(
-      new RegExp(`^0 new, 0 changed, ${count} the same\\.\nNothing to import: http.* has all these \\w+\\.\n$`),
+describe('An export has exactly what was imported:', () => {
+  test('all rows, in place of what the file had before', async () => {
+    const rows = [`1,${MAX_INT64},2,2026-12-01T10:00:00Z,approved,false`, `${MAX_INT64},7,1,,placed,true`];
+    const file = fileOf('orders.csv', ORDERS, ...rows);
+    expect(await admin.output('orders', 'import', file, '--dry-run')).toContain('2 new, 0 changed, 0 the same.');
+    expect(await admin.output('orders', 'import', file)).toContain(`Imported 2 orders from ${file} into `);
+    expect(await admin.output('orders', 'import', file)).toMatch(
+      /^0 new, 0 changed, 2 the same\.\nNothing to import: http.* has all these orders\.\n$/,
     );
     writeFileSync(file, 'what was there before');
-    expect(await admin.output(records, 'export', file)).toMatch(/^Exported \d+ .* from http.* to .*\n$/);
+    expect(await admin.output('orders', 'export', file)).toMatch(/^Exported 2 orders from http.* to .*\n$/);
 
-    const exportedText = readFileSync(file, 'utf8');
-    for (const line of text.trimEnd().split('\n')) expect(`\n${exportedText}`).toContain(`\n${line}`);
-    expect(readdirSync(directory)).toEqual([`records.${ending}`]);
-    const { length } = exportedText.trimEnd().split('\n');
-    const exported = ending === 'csv' ? length - 1 : length;
-    expect(await admin.json(records, 'export', file)).toEqual({ exported, file });
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual([ORDERS, ...rows]);
+    expect(readdirSync(directory)).toEqual(['orders.csv']);
+    expect(await admin.json('orders', 'export', file)).toEqual({ exported: 2, file });
   });
 
   // Records are made from the schemas, so that a new field takes the same way without a change here.
@@ -95,14 +80,14 @@ describe('an export writes exactly the imported', () => {
     ['inventory', inventoryItemSchema, '/inventory', ['csv', 'jsonl']],
     ['orders', orderSchema, '/store/orders', ['csv', 'jsonl']],
     ['pets', petRecordSchema, `/pets/${MAX_INT64}`, ['jsonl']],
-  ])('fields of %s, and the API returns them all', async (records, schema, path, endings) => {
+  ])('all fields of %s, which the API returns too', async (records, schema, path, endings) => {
     const record = recordToJson(sampleOf(schema));
-    await admin.output(records, 'import', written('record.jsonl', record));
+    await admin.output(records, 'import', fileOf('record.jsonl', record));
     const response = await textOf(path);
 
     expect(response).toContain(record.slice(0, -1));
     for (const ending of endings) {
-      const file = join(directory, `copy.${ending}`);
+      const file = fileOf(`copy.${ending}`);
       await admin.output(records, 'export', file);
       expect(await admin.json(records, 'import', file)).toMatchObject({ imported: expect.any(Number) });
       expect(await textOf(path)).toBe(response);
@@ -131,16 +116,17 @@ const keyed: Change = async (update) => {
 const batch: Change = async (update) =>
   (await client.updateInventories([{ petId: 8_001n, ...update }])).map((row) => row.status === 200 && row.item);
 const load: Change = async (update) => {
-  await admin.output('inventory', 'import', written('one.jsonl', stored(update)));
+  await admin.output('inventory', 'import', fileOf('one.jsonl', stored(update)));
   return [];
 };
 
-test.each(Object.entries({ plain, keyed, batch, load }))('each field of an update is stored: %s', async (_, change) => {
+test.each(Object.entries({ plain, keyed, batch, load }))('Each field of an update is stored: %s', async (_, change) => {
   await load({ quantity: 0 });
+  const file = fileOf('all.jsonl');
   for (const update of [set, nulls]) {
     const responses = await change(update);
-    await admin.output('inventory', 'export', join(directory, 'all.jsonl'));
-    const lists = [await textOf('/inventory'), readFileSync(join(directory, 'all.jsonl'), 'utf8')];
+    await admin.output('inventory', 'export', file);
+    const lists = [await textOf('/inventory'), readFileSync(file, 'utf8')];
     const entries = lists.map((list) => /\{"petId":8001,[^{}]*\}/.exec(list)?.[0] ?? '');
 
     for (const json of [...responses.map(recordToJson), await textOf('/inventory/8001'), ...entries])
@@ -148,10 +134,19 @@ test.each(Object.entries({ plain, keyed, batch, load }))('each field of an updat
   }
 });
 
-describe('an import', () => {
+const HEADER = 'petId,quantity,status';
+/** More than one page of a list. */
+const manyRows = (first: number) => [HEADER, ...Array.from({ length: 1_200 }, (_, index) => `${index + first},1,sold`)];
+/** Lets so many items be written. */
+function failAfter(count: number, fault: Fault): void {
+  let writes = 0;
+  link.faults = ({ action }) => (action === 'PutItem' && (writes += 1) > count ? fault : undefined);
+}
+
+describe('An import', () => {
   test('writes nothing if a row is invalid, and names each fault with its line', async () => {
     const before = await textOf('/inventory');
-    const file = written('bad.csv', 'petId,quantity,status', '1,1,sold', 'x,1,sold', '1,2,sold', '2,-1,sold');
+    const file = fileOf('bad.csv', HEADER, '1,1,sold', 'x,1,sold', '1,2,sold', '2,-1,sold');
     const { exitCode, stdout, stderr } = await admin.run('inventory', 'import', file);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
@@ -165,43 +160,36 @@ describe('an import', () => {
     expect(await textOf('/inventory')).toBe(before);
   });
 
-  test('reports its progress if the store fails, and completes when it runs again', async () => {
-    let writes = 0;
-    link.faults = ({ action }) =>
-      action === 'PutItem' && (writes += 1) > 5
-        ? awsFault(400, 'AccessDeniedException', 'You may write no more.')
-        : undefined;
-    // More than one page of a list.
-    const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 50_001},1,sold`);
-    const file = written('cut.csv', 'petId,quantity,status', ...rows);
+  test('reports its progress if the store fails, and is completed by the same command', async () => {
+    failAfter(5, awsFault(400, 'AccessDeniedException', 'You may write no more.'));
+    const file = fileOf('cut.csv', ...manyRows(50_001));
     const cut = await new AdminCommand(link.origin).run('inventory', 'import', file);
 
     expect(failureLine(cut)).toMatch(
       /^The import stopped after \d+ of 1,200 stock entries: You may write no more\. Run the same command/,
     );
     expect(await admin.output('inventory', 'import', file)).toMatch(/Imported 1,19\d /);
-    const petIds = (await textOf('/inventory')).match(/"petId":-?\d+/g) ?? [];
+    const petIds = petIdsIn(await textOf('/inventory'));
     expect(petIds.length).toBeGreaterThanOrEqual(1_200);
-    const copy = join(directory, 'copy.jsonl');
+    const copy = fileOf('copy.jsonl');
     expect(await admin.json('inventory', 'export', copy)).toEqual({ exported: petIds.length, file: copy });
-    expect(readFileSync(copy, 'utf8').match(/"petId":-?\d+/g)).toEqual(petIds);
+    expect(petIdsIn(readFileSync(copy, 'utf8'))).toEqual(petIds);
   });
 
   test('replaces whole records and changes no others', async () => {
     const order =
       '{"id":31,"petId":7,"quantity":1,"shipDate":"2026-12-01T10:00:00Z","status":"placed","complete":false}';
-    await admin.output('orders', 'import', written('before.jsonl', order, order.replace('31', '32')));
-    await admin.output('orders', 'import', written('after.csv', ORDERS, '31,7,2,,placed,false'));
+    await admin.output('orders', 'import', fileOf('before.jsonl', order, order.replace('31', '32')));
+    await admin.output('orders', 'import', fileOf('after.csv', ORDERS, '31,7,2,,placed,false'));
 
     expect(await textOf('/store/orders')).toContain(
       `{"id":31,"petId":7,"quantity":2,"status":"placed","complete":false},${order.replace('31', '32')}`,
     );
   });
 
-  test('fails with one line if it has no file or no rows', async () => {
-    expect(await admin.failure('inventory', 'import')).toContain("missing required argument 'file'");
-    written('empty.csv', 'petId,quantity,status');
-    // As npm says where the user is.
+  test('fails without rows; files are relative to the directory of the user', async () => {
+    fileOf('empty.csv', HEADER);
+    // As npm sets it.
     const { INIT_CWD } = process.env;
     process.env['INIT_CWD'] = directory;
     const failure = await admin.failure('inventory', 'import', 'empty.csv');
@@ -212,8 +200,8 @@ describe('an import', () => {
   });
 });
 
-test('inventory set changes the quantity of one pet, and nothing else', async () => {
-  await admin.output('inventory', 'import', written('set.csv', 'petId,quantity,status', '70001,1,sold'));
+test('inventory set changes only the quantity of one pet', async () => {
+  await admin.output('inventory', 'import', fileOf('set.csv', HEADER, '70001,1,sold'));
   expect(await admin.output('inventory', 'set', '70001', '1,007')).toBe('The quantity of pet 70001 is 1,007 now.\n');
 
   expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":1007,"status":"sold"}');
@@ -221,7 +209,7 @@ test('inventory set changes the quantity of one pet, and nothing else', async ()
   expect(await admin.failure('inventory', 'set', '70001')).toContain("missing required argument 'quantity'");
 });
 
-test('A restore counts before it asks', async () => {
+test('restore counts the changes before it asks', async () => {
   const { documents } = await adminTarget(host);
   const copy = await createStockTable(documents);
   await documents.send(new PutCommand({ TableName: copy, Item: { storeId: 'main', petId: 80_001, quantity: 1 } }));
@@ -231,9 +219,9 @@ test('A restore counts before it asks', async () => {
   );
 });
 
-describe('an export', () => {
+describe('An export', () => {
   test('leaves the file unchanged if the network fails', async () => {
-    const file = written('stock.csv', 'as it was');
+    const file = fileOf('stock.csv', 'as it was');
     link.faults = ({ action }) => (action === 'Query' ? { kind: 'gone' } : undefined);
     expect(await new AdminCommand(link.origin).failure('inventory', 'export', file)).toMatch(
       /^The export stopped after 0 stock entries: No server responds at .+stock\.csv is unchanged\. Run the same command again\.$/,
@@ -245,26 +233,24 @@ describe('an export', () => {
 
   test.each([
     ['a missing directory', 'nowhere/stock.csv', /^Cannot write .*stock\.csv: ENOENT/],
-    ['a path that is a directory', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
+    ['a directory', 'folder.csv', /^The export stopped after .* stock entries: EISDIR.*is unchanged/],
     [
       'an unsupported format',
       'stock.xlsx',
       /^Cannot export to .*stock\.xlsx: its extension must be \.csv or \.jsonl\.$/,
     ],
   ])('to %s fails with one line that says why', async (_, name, message) => {
-    mkdirSync(join(directory, 'folder.csv'));
+    mkdirSync(fileOf('folder.csv'));
 
-    expect(await admin.failure('inventory', 'export', join(directory, name))).toMatch(message);
+    expect(await admin.failure('inventory', 'export', fileOf(name))).toMatch(message);
     expect(readdirSync(directory)).toEqual(['folder.csv']);
   });
 });
 
-describeOnTerminal('on a terminal, an import', () => {
+describeOnTerminal('On a terminal, an import', () => {
   test('shows its progress, and restores the terminal after Ctrl-C', async () => {
-    let writes = 0;
-    link.faults = ({ action }) => (action === 'PutItem' && (writes += 1) > 125 ? { kind: 'silence' } : undefined);
-    const rows = Array.from({ length: 1_200 }, (_, index) => `${index + 60_001},1,sold`);
-    const file = written('stopped.csv', 'petId,quantity,status', ...rows);
+    failAfter(125, { kind: 'silence' });
+    const file = fileOf('stopped.csv', ...manyRows(60_001));
     const terminal = new Terminal(`admin inventory import ${file} --url ${link.origin}`);
     await terminal.typeAt('125 of 1,200', '\u0003');
     const { exitCode, screen } = await terminal.ended();

@@ -1,69 +1,58 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BASE, LINK, ORIGIN, Visitor } from './console-visitor.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { describe, expect, test } from '@jest/globals';
+import { BASE, ConsoleService, LINK, ORIGIN, Visitor } from './admin-service.ts';
 
-const world = new InProcessTarget();
-let visitor: Visitor;
+const service = new ConsoleService();
+const { target, world } = service;
 
-beforeEach(async () => {
-  world.reset();
-  visitor = await new Visitor(world.target).letIn();
-});
-afterAll(() => world.close());
+describe('The one-time link', () => {
+  test.each(['none', 'cross-site'])('is exchanged once for a cookie of the secret path, from %s', async (site) => {
+    const stranger = new Visitor(target);
+    const { status, headers } = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
 
-describe('the token in the address', () => {
-  test.each(['none', 'cross-site'])(
-    'is exchanged once for a cookie of this path (Sec-Fetch-Site: %s)',
-    async (site) => {
-      const stranger = new Visitor(world.target);
-      const response = await stranger.request(LINK, { 'Sec-Fetch-Site': site });
-
-      expect(response.status).toBe(200);
-      expect(response.headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
-      expect(response.headers.get('Set-Cookie')).toMatch(
-        /^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/,
-      );
-      expect((await stranger.request(LINK)).status).toBe(401);
-    },
-  );
-
-  test.each(['/keys', '/stock/export.csv', '/?token=another', '/nowhere'])('is required at %s', async (path) => {
-    expect((await new Visitor(world.target).get(path)).status).toBe(401);
-    expect((await new Visitor(world.target).get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
-    // The cookie alone, as a program at another port may have got it.
-    expect((await visitor.request(path)).status).toBe(401);
-    expect((await visitor.request(`/guessed${path}`)).status).toBe(401);
+    expect(status).toBe(200);
+    expect(headers.get('Refresh')).toBe(`0; url=${BASE}/overview`);
+    expect(headers.get('Set-Cookie')).toMatch(/^console-4000=[\w-]{22}; Path=\/the-base; HttpOnly; SameSite=Strict$/);
+    expect((await stranger.request(LINK)).status).toBe(401);
   });
 });
 
-test.each([LINK, `${BASE}/keys`, `${BASE}/stock/export.csv`, '/console.css'])(
-  '%s is refused under another host name',
-  async (address) => {
-    expect((await visitor.request(address, { Host: 'rebound.example:4000' })).status).toBe(403);
+test.each(['/keys', '/stock/export.csv', '/?token=another', '/nowhere'])(
+  '%s requires both the cookie and the secret path',
+  async (path) => {
+    const stranger = new Visitor(target);
+    expect((await stranger.get(path)).status).toBe(401);
+    expect((await stranger.get(path, { Cookie: 'console-4000=guessed' })).status).toBe(401);
+    // The cookie alone, as a program at another port may have got it.
+    expect((await service.visitor.request(path)).status).toBe(401);
+    expect((await service.visitor.request(`/guessed${path}`)).status).toBe(401);
   },
 );
+
+test.each([LINK, `${BASE}/keys`, '/console.css'])('%s is refused under another host name', async (address) => {
+  expect((await service.visitor.request(address, { Host: 'rebound.example:4000' })).status).toBe(403);
+});
 
 test.each<[string, number, Record<string, string>]>([
   ['from another origin', 403, { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }],
   ['from another port of this machine', 403, { 'Sec-Fetch-Site': 'same-site', Origin: 'http://127.0.0.1:3000' }],
   ['from a page without an origin', 403, { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }],
   ['that names no origin', 403, { 'Sec-Fetch-Site': '', Origin: '' }],
-  ['under another host name', 403, { Host: 'rebound.example:4000' }],
+  ['to another host name', 403, { Host: 'rebound.example:4000' }],
   ['without the cookie', 401, { Cookie: '' }],
-])('a form %s changes nothing', async (_, status, headers) => {
-  expect((await visitor.post('/keys/new', { name: 'acme', plan: 'free' }, headers)).status).toBe(status);
+])('A form %s changes nothing', async (_, status, headers) => {
+  expect((await service.visitor.post('/keys/new', { name: 'acme', plan: 'free' }, headers)).status).toBe(status);
   expect(await world.keys()).toEqual([]);
 });
 
-describe('an upload', () => {
+describe('The body of a form', () => {
   const path = `${BASE}/stock/import`;
   const type = { Origin: ORIGIN, 'Content-Type': 'multipart/form-data', 'Content-Length': '9' };
   const tooLarge = { ...type, 'Content-Length': String(2 ** 20 + 1) };
 
   test.each<[string, number, Record<string, string>]>([
-    ['by a stranger', 401, { ...type, Cookie: '' }],
-    ['that is too large', 413, tooLarge],
-    ['by another page', 403, { ...type, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
+    ['without a session', 401, { ...type, Cookie: '' }],
+    ['that is larger than 1 MiB', 413, tooLarge],
+    ['from another site', 403, { ...type, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
   ])('%s is not read', async (_, status, headers) => {
     let isRead = false;
     async function* parts(): AsyncGenerator<Uint8Array> {
@@ -71,12 +60,12 @@ describe('an upload', () => {
       yield Buffer.from('file=x');
     }
     const init = { method: 'POST', body: ReadableStream.from(parts()), duplex: 'half' } as const;
-    expect((await visitor.request(path, headers, init)).status).toBe(status);
+    expect((await service.visitor.request(path, headers, init)).status).toBe(status);
     expect(isRead).toBe(false);
   });
 
-  test('that is too large is refused with the command that can import it', async () => {
-    const production = await new Visitor({ ...world.target, option: '--stage production' }).letIn();
+  test('that is too large is refused with the command to use instead, for the same service', async () => {
+    const production = await new Visitor({ ...target, option: '--stage production' }).letIn();
     const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 
     expect(await response.text()).toContain(
@@ -85,18 +74,17 @@ describe('an upload', () => {
   });
 });
 
-test('every response forbids inline scripts and styles, frames and caching', async () => {
-  for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, `${BASE}/keys/nobody`, LINK]) {
-    const { headers } = await visitor.request(path);
-    expect(headers.get('Content-Security-Policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
-    );
+test('Every response forbids inline scripts and styles, frames, and caching', async () => {
+  for (const path of [`${BASE}/keys`, '/console.js', `${BASE}/nowhere`, LINK]) {
+    const { headers } = await service.visitor.request(path);
     expect(Object.fromEntries(headers)).toMatchObject({
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'same-origin',
     });
-    expect((await new Visitor(world.target).request(path)).headers.get('Cache-Control')).toBe('no-store');
+    expect((await new Visitor(target).request(path)).headers.get('Cache-Control')).toBe('no-store');
   }
 });

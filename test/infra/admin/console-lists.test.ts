@@ -1,123 +1,195 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { BASE, Visitor } from './console-visitor.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { writeItems } from '../../../infra/write-items.ts';
+import { minuteOf } from '../../../shared/keys/verdict.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
-import { aKey } from '../../support/tables.ts';
+import { anEntry, createPetsTable, StockTable } from '../../support/tables.ts';
+import { BASE, ConsoleService, NOW, ORIGIN, Visitor } from './admin-service.ts';
 
-const world = new InProcessTarget();
-let visitor: Visitor;
+const service = new ConsoleService();
+const { world } = service;
+const page = (path: string) => service.visitor.page(path);
 
-beforeEach(async () => {
-  world.reset();
-  visitor = await new Visitor(world.target).letIn();
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-afterAll(() => world.close());
+/** The keys in the list. */
+async function idsAt(query: string): Promise<(string | undefined)[]> {
+  const links = (await page(`/keys?${query}`)).matchAll(/<td><a href="keys\/(\w+)">/g);
+  return [...links].map(([, id]) => id);
+}
+const search = (q: string) => service.visitor.post('/keys', { q, plan: 'free', state: '' });
+const usedToday = (dayUsed: number) => ({ currentMinute: minuteOf(NOW), dayUsed });
 
-test('the overview adds up the usage of all keys, and lists those that need attention', async () => {
-  const currentMinute = Math.floor(Date.now() / 60_000);
-  jest.spyOn(Date, 'now').mockReturnValue(currentMinute * 60_000);
-  const used = { currentMinute, minuteUsed: 2, dayRefused: 3, dayUsed: 4 };
-  await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, ...used }), 'free');
-  await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used, dayUsed: 950 }), 'free');
-  const soon = Date.now() + 86_400_000;
-  await world.issue(aKey({ keyId: 'c', name: 'C', revision: 1, expiresAtMs: soon }), 'free');
-  await world.issue(aKey({ keyId: 'd', name: 'D', revision: 1, suspendedUntil: soon }), 'free');
-  const page = await visitor.page('/overview');
-  const listed = (title: string) =>
-    page
-      .split(`aria-label="${title}"`)[1]
-      ?.split('</table>')[0]
-      ?.match(/href="keys\/\w"/g);
+describe('The overview', () => {
+  test('adds up the requests of all keys, and lists the keys that need attention', async () => {
+    const refused = { minuteUsed: 2, dayRefused: 3 };
+    const soon = NOW + 86_400_000;
+    await service.issue('a', { ...usedToday(4), ...refused });
+    await service.issue('b', { ...usedToday(950), ...refused });
+    await service.issue('c', { expiresAtMs: soon });
+    await service.issue('d', { suspendedUntil: soon });
+    world.usage = [marshall({ recordId: 'ALL', day: '2026-11-20', used: 20, refused: 0 })];
+    const text = await page('/overview');
+    const lists = [...text.matchAll(/aria-label="([^"]+)" tabindex="0"><table>[^]*?<\/table>/g)].map(
+      ([table, title = '']) => [title, [...table.matchAll(/href="keys\/(\w)"/g)].map(([, id]) => id)],
+    );
 
-  const figures = [...page.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, text]) => text);
-  expect(figures.slice(0, 4)).toEqual(['954', '4', '6', '2 of 4']);
-  expect(listed('Above 80 % of a limit')).toEqual(['href="keys/b"']);
-  expect(listed('Refused today')).toEqual(['href="keys/a"', 'href="keys/b"']);
-  expect(listed('Expire within 14 days')).toEqual(['href="keys/c"']);
-  expect(listed('Suspended automatically')).toEqual(['href="keys/d"']);
-  expect(page).not.toContain('Suspended by an admin');
-});
-
-test('the overview draws days: stored totals, and for today the counters of the records', async () => {
-  const date = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  for (const keyId of ['a', 'b']) {
-    const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 3, dayRefused: 1 };
-    await world.issue(aKey({ keyId, name: keyId, revision: 1, ...used }), 'free');
-  }
-  world.usage = [marshall({ recordId: 'ALL', day: date, used: 20, refused: 0 })];
-  const page = await visitor.page('/overview');
-
-  expect(page).toContain(`<title>${date}: 20 admitted, 0 refused</title>`);
-  expect(page).toMatch(/: 6 admitted, 2 refused<\/title>/);
-});
-
-/** The keys in the list at a query. */
-const idsAt = async (query: string) =>
-  [...(await visitor.page(`/keys?${query}`)).matchAll(/href="keys\/(\w+)">K|href="keys\/(pro)"/g)].map(
-    ([, id, pro]) => id ?? pro,
-  );
-
-test('the list of keys is filtered and paged, and ignores invalid queries', async () => {
-  for (let at = 10; at < 62; at++) await world.issue(aKey({ keyId: `k${at}`, name: `K${at}`, revision: 1 }), 'free');
-  await world.issue(aKey({ keyId: 'pro', name: 'Pro', plan: 'pro', revision: 1, enabled: false }), 'pro');
-  const { headers } = await visitor.post('/keys', { q: 'PRO', plan: '', state: '' });
-  const found = headers.get('Location')?.split('?')[1] ?? '';
-  expect(found).not.toContain('PRO');
-  expect((await idsAt('')).length).toBe(50);
-  expect(await idsAt('page=2')).toEqual(['k60', 'k61', 'pro']);
-  for (const query of [found, 'plan=pro', 'state=disabled&plan=constructor'])
-    expect(await idsAt(query)).toEqual(['pro']);
-  expect((await idsAt('state=__proto__')).length).toBe(50);
-  expect((await idsAt('page=Infinity')).length).toBe(3);
-  expect((await idsAt('sort=-name')).slice(0, 2)).toEqual(['pro', 'k61']);
-});
-
-test('the list of keys says who suspended a key, and sorts by a column', async () => {
-  const until = (Math.floor(Date.now() / 86_400_000) + 2) * 86_400_000;
-  const currentMinute = Math.floor(Date.now() / 60_000);
-  const used = { currentMinute, dayUsed: 5 };
-  await world.issue(aKey({ keyId: 'a', name: 'A', revision: 1, suspendedUntil: until }), 'free');
-  await world.issue(aKey({ keyId: 'b', name: 'B', revision: 1, ...used }), 'free');
-  await world.issue(
-    aKey({ keyId: 'c', name: 'C', revision: 1, suspendedUntil: until, suspendedByAdmin: true, ...used, dayUsed: 9 }),
-    'free',
-  );
-  const order = async (sort: string) =>
-    [...(await visitor.page(`/keys?sort=${sort}`)).matchAll(/href="keys\/(\w)"/g)].map(([, id]) => id);
-
-  const page = await visitor.page('/keys');
-  expect(page).toContain(`>suspended automatically until ${new Date(until).toISOString().slice(0, 10)} 00:00 UTC<`);
-  expect(page).toContain('>suspended by an admin until ');
-  expect(page).toContain('sort=today">Today</a>');
-  expect(await visitor.page('/keys?sort=today')).toContain('sort=-today">Today ↓</a>');
-  expect(await order('today')).toEqual(['c', 'b', 'a']);
-  expect(await order('-today')).toEqual(['a', 'b', 'c']);
-  expect(await order('state')).toEqual(['b', 'c', 'a']);
-  expect(await order('__proto__')).toEqual(['a', 'b', 'c']);
-});
-
-test('the search finds the key of a token, and puts no token into an address', async () => {
-  const [token = ''] = (await (await visitor.create('acme')).text()).match(KEY_PATTERN) ?? [];
-  const [{ keyId = '' } = aKey()] = await world.keys();
-  const search = (q: string) => visitor.post('/keys', { q, plan: 'free', state: '' });
-
-  const found = (await search(` ${token} `)).headers.get('Location') ?? '';
-  expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=[\\w-]{36}$`));
-  expect(await (await visitor.request(found)).text()).toMatch(/role="status">It belongs to acme .* is valid /);
-  // Once: a reload does not repeat it.
-  expect(await (await visitor.request(found)).text()).not.toContain('role="status"');
-  const byEnd = await visitor.follow(search(token.slice(-4)));
-  expect(byEnd).toMatch(new RegExp(`name="q"[^>]+value="${token.slice(-4)}"[^]+href="keys/${keyId}"`));
-  for (const wrong of [token.slice(0, -1), token.slice(5)]) {
-    const response = await search(wrong);
-    expect({ status: response.status, location: response.headers.get('Location') }).toEqual({
-      status: 422,
-      location: null,
+    const figures = [...text.matchAll(/<dd>(.+?)<\/dd>/g)].map(([, figure]) => figure);
+    expect(figures.slice(0, 4)).toEqual(['954', '4', '6', '2 of 4']);
+    expect(Object.fromEntries(lists)).toMatchObject({
+      'Above 80 % of a limit': ['b'],
+      'Refused today': ['a', 'b'],
+      'Expire within 14 days': ['c'],
+      'Suspended automatically': ['d'],
     });
-    expect(await response.text()).not.toContain(wrong);
+    expect(text).not.toContain('Suspended by an admin');
+    expect(text).toContain('<title>2026-11-20: 20 admitted, 0 refused</title>');
+    expect(text).toContain(': 954 admitted, 6 refused</title>');
+  });
+});
+
+describe('The list of keys', () => {
+  test('is filtered and paged; an unknown value in its query filters nothing', async () => {
+    for (let at = 10; at < 62; at++) await service.issue(`k${at}`);
+    await service.issue('pro', { plan: 'pro', enabled: false });
+    const { headers } = await service.visitor.post('/keys', { q: 'PRO', plan: '', state: '' });
+    const found = headers.get('Location')?.split('?')[1] ?? '';
+
+    expect(found).not.toContain('PRO');
+    for (const query of [found, 'plan=pro', 'state=disabled&plan=constructor'])
+      expect(await idsAt(query)).toEqual(['pro']);
+    expect(await idsAt('page=2')).toEqual(['k60', 'k61', 'pro']);
+    expect(await idsAt('page=Infinity')).toEqual(['k60', 'k61', 'pro']);
+    for (const query of ['', 'state=__proto__']) expect(await idsAt(query)).toHaveLength(50);
+  });
+
+  test('names who suspended a key, and is sorted by the column of a link', async () => {
+    const suspendedUntil = Date.parse('2026-11-23');
+    await service.issue('a', { suspendedUntil });
+    await service.issue('b', usedToday(5));
+    await service.issue('c', { suspendedUntil, suspendedByAdmin: true, ...usedToday(9) });
+
+    expect(await page('/keys')).toMatch(
+      />suspended automatically until 2026-11-23 00:00 UTC<[^]*>suspended by an admin until /,
+    );
+    expect(await page('/keys')).toContain('sort=today">Today</a>');
+    expect(await page('/keys?sort=today')).toContain('sort=-today">Today ↓</a>');
+    expect(await idsAt('sort=today')).toEqual(['c', 'b', 'a']);
+    expect(await idsAt('sort=-today')).toEqual(['a', 'b', 'c']);
+    expect(await idsAt('sort=state')).toEqual(['b', 'c', 'a']);
+    expect(await idsAt('sort=-name')).toEqual(['c', 'b', 'a']);
+    expect(await idsAt('sort=__proto__')).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('The search', () => {
+  let token: string;
+
+  beforeEach(async () => {
+    [token = ''] = (await (await service.visitor.create('acme')).text()).match(KEY_PATTERN) ?? [];
+  });
+
+  test('opens the key of a token, with a note that a reload does not repeat', async () => {
+    const { keyId } = await service.record();
+    const found = (await search(` ${token} `)).headers.get('Location') ?? '';
+    const load = async () => (await service.visitor.request(found)).text();
+
+    expect(found).toMatch(new RegExp(`^${BASE}/keys/${keyId}\\?done=[\\w-]{36}$`));
+    expect(await load()).toMatch(/role="status">It belongs to acme .* is valid /);
+    expect(await load()).not.toContain('role="status"');
+    const byEnd = await service.visitor.follow(search(token.slice(-4)));
+    expect(byEnd).toMatch(new RegExp(`name="q"[^>]+value="${token.slice(-4)}"[^]+href="keys/${keyId}"`));
+  });
+
+  test('puts no mistyped token into an address or a page', async () => {
+    for (const wrong of [token.slice(0, -1), token.slice(5)]) {
+      const response = await search(wrong);
+      expect(response.status).toBe(422);
+      expect(response.headers.get('Location')).toBeNull();
+      expect(await response.text()).not.toContain(wrong);
+    }
+  });
+});
+
+describe('The stock page', () => {
+  const database = new EmbeddedDatabase();
+  let stock: StockTable;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    stock = await StockTable.create(database.client);
+    const few = [anEntry(3, 10, 'sold'), anEntry(20, 11, 'sold'), anEntry(100, 2, 'pending')];
+    await stock.putAll([...few, ...Array.from({ length: 60 }, (_, index) => anEntry(200 + index, 500 + index))]);
+    const pets = await createPetsTable(database.client);
+    await writeItems(database.client, pets, [{ petId: 3n, name: 'Rex' }], (item) => item);
+    const tables = { ...service.target.tables, stock: stock.name, pets };
+    visitor = await new Visitor({ ...service.target, documents: database.client, tables }).letIn();
+  });
+
+  test.each([
+    ['', ['3:10', '20:11', '100:2', '200:500'], 'after=246'],
+    ['after=246', ['247:547'], undefined],
+    ['status=sold', ['3:10', '20:11'], undefined],
+    ['petId=+20+', ['20:11'], undefined],
+    ['petId=dog', [], undefined],
+    ['status=__proto__&after=x', ['3:10'], 'after=246'],
+  ])('is filtered and paged by the query %j', async (query, first, next) => {
+    const text = await visitor.page(`/stock?${query}`);
+    const rows = [...text.matchAll(/<tr><td>.*?>(\d+)<\/a><\/td><td class="number">(\d+)<\/td>/g)].map(
+      ([, id, count]) => `${id}:${count}`,
+    );
+
+    expect(rows.slice(0, Math.max(1, first.length))).toEqual(first);
+    expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(text)?.[1]).toBe(next);
+  });
+
+  test('names its pets, and is where a reloaded form leads to', async () => {
+    expect(await visitor.page('/stock')).toContain('<td class="number">10</td><td>sold</td><td>Rex</td></tr>');
+    for (const form of ['import', 'set'])
+      expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
+  });
+
+  test('sets the quantity of a pet if it is still as shown', async () => {
+    const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
+    expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);
+    expect(await (await set('-1')).text()).toMatch(/must be an integer from 0 to 2,147,483,647, not -1\..*value="-1"/s);
+
+    const done = await visitor.follow(set('1,000'));
+    expect(done).toMatch(/The quantity of pet 100 is 1,000 now\..*<td class="number">1,000</s);
+    expect(await (await set('3')).text()).toContain('Pet 100 has 1000 in stock, not 2 as in ifQuantity.');
+    await stock.putAll([anEntry(100, 2, 'pending')]);
+  });
+
+  async function importRows(...rows: string[]): Promise<string> {
+    const form = new FormData();
+    form.set('file', new File(['petId,quantity,status\n', ...rows], 'stock.csv'));
+    const init = { method: 'POST', body: form };
+    return (await visitor.request(`${BASE}/stock/import`, { Origin: ORIGIN }, init)).text();
   }
+
+  describe('imports a file', () => {
+    test('unless a row is invalid, which it names', async () => {
+      expect(await importRows('3,1,sold\n', '20,-1,sold\n')).toContain(
+        'stock.csv:3: quantity must be an integer from 0',
+      );
+      // All rows together would take half a minute.
+      expect(await importRows('x\n'.repeat(500_000))).toContain('Stopped after 20 invalid rows. Nothing was written.');
+      expect(await stock.read('3')).toMatchObject({ quantity: 10 });
+    });
+
+    test('once, after a confirmation, without the entries that were changed since', async () => {
+      const shown = await importRows('1,5,sold\n', '3,1,sold\n', '20,4,pending\n', '100,2,pending\n');
+      expect(shown).toContain('1 new, 2 changed, 1 the same.');
+      expect(shown).toMatch(/<li>petId 3: quantity 10 → 1<\/li><li>petId 20: quantity 11 → 4, status sold → pending</);
+      expect(await stock.read('3')).toMatchObject({ quantity: 10 });
+
+      await stock.putAll([anEntry(3, 9, 'sold')]);
+      const [, confirmed = ''] = /name="confirmed" value="(.*?)"/.exec(shown) ?? [];
+      const done = await (await visitor.post('/stock/import', { confirmed })).text();
+      expect(done).toMatch(
+        /Imported 2 stock entries .*1 new, 1 changed.*<li>3 was changed during the import and is not/,
+      );
+      expect(await stock.read('3')).toMatchObject({ quantity: 9 });
+      expect(await (await visitor.post('/stock/import', { confirmed })).text()).toContain('Choose the file again');
+    });
+  });
 });

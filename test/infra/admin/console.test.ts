@@ -1,98 +1,102 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { tokenName } from '../../../shared/keys/key-record.ts';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { workingTokens } from '../../../infra/admin/keys/token-changes.ts';
-import { BASE, Visitor } from './console-visitor.ts';
-import { InProcessTarget, type Interception } from '../../support/in-process-target.ts';
+import { tokenName } from '../../../shared/keys/key-record.ts';
+import { minuteOf } from '../../../shared/keys/verdict.ts';
+import type { Interception } from '../../support/in-process-target.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
-import { aKey } from '../../support/tables.ts';
+import { BASE, ConsoleService, NOW } from './admin-service.ts';
 
-const world = new InProcessTarget();
-let visitor: Visitor;
+const service = new ConsoleService();
+const { world } = service;
+const page = (path: string) => service.visitor.page(path);
+const post = async (path: string, fields: Record<string, string>) => (await service.visitor.post(path, fields)).text();
 
-beforeEach(async () => {
-  world.reset();
-  visitor = await new Visitor(world.target).letIn();
-});
-afterAll(() => world.close());
+const edit = (fields: Record<string, string>) => post('/keys/a/edit', fields);
 
-const record = async () => (await world.keys())[0] ?? aKey();
-const names = async (): Promise<string[]> => (await world.keys()).map(({ name }) => name);
+const awsError = (name: string) => Object.assign(new Error('No'), { name, $metadata: {} });
 
-test('names are escaped, and their invisible characters are shown', async () => {
-  const name = ' <script>alert(1)</script>"\' A\u202eB\u001b ';
-  await world.issue(aKey({ keyId: 'odd', name, revision: 1 }), 'free');
+test('Names are escaped, and their invisible characters shown', async () => {
+  await service.issue('odd', { name: ' <script>alert(1)</script>"\' A\u202eB\u001b ' });
   const shown = String.raw`&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39; A\u202eB\u001b`;
 
-  for (const path of ['/keys', '/keys/odd']) expect(await visitor.page(path)).toContain(shown);
-  expect(await (await visitor.post('/keys/odd/revoke', {})).text()).toContain(shown);
+  for (const path of ['/keys', '/keys/odd']) expect(await page(path)).toContain(shown);
+  expect(await post('/keys/odd/revoke', {})).toContain(shown);
 });
 
-const yesterday = Date.now() - 86_400_000;
-const date = new Date(yesterday).toISOString().slice(0, 10);
+describe('The page of a key', () => {
+  const yesterday = { day: '2026-11-20', at: NOW - 86_400_000 };
 
-test('the page of a key draws its days and the daily limit, also if its history cannot be read', async () => {
-  const used = { currentMinute: Math.floor(Date.now() / 60_000), dayUsed: 50, createdAt: yesterday };
-  await world.issue(aKey({ keyId: 'a', name: 'a', revision: 1, ...used }), 'free');
-  world.usage = [marshall({ recordId: 'a', day: date, used: 200, refused: 40, sample: true })];
-  const page = await visitor.page('/keys/a');
+  test('draws the requests of each day, and the limit', async () => {
+    await service.issue('a', { currentMinute: minuteOf(NOW), dayUsed: 50, createdAt: yesterday.at });
+    world.usage = [marshall({ recordId: 'a', day: yesterday.day, used: 200, refused: 40, sample: true })];
+    const text = await page('/keys/a');
 
-  // Of a top of 1,000, which is the limit.
-  expect([...page.matchAll(/<rect (?:class="(\w+)")?[^>]+height="([\d.]+)"/g)].map(([, ...bar]) => bar)).toEqual([
-    ['mark', '100'],
-    [undefined, '20'],
-    ['refused', '4'],
-    [undefined, '5'],
-    ['refused', '0'],
-  ]);
-  expect(page).toContain(`<title>${date}: 200 admitted, 40 refused</title>`);
-  expect(page).toContain('Line: limit 1,000 per day<');
-  expect(page).toContain(`Sample data until ${date}.`);
-  expect(page).toMatch(/<dt>2 days<\/dt><dd>250<.*<dd>200 <small>on/);
-  let calls = 0;
-  const error = Object.assign(new Error('No'), { name: 'ServiceUnavailableException', $metadata: {} });
-  const down = await world.run(
-    () => visitor.page('/keys/a'),
-    (perform, name) => (name === 'QueryCommand' && calls++ === 0 ? Promise.reject(error) : perform()),
-  );
-  expect(down).toContain('The history cannot be read. The call to AWS failed: No (ServiceUnavailableException).');
-  expect(down).toContain('Suspend');
-});
+    // Of a top of 1,000, which is the limit.
+    expect([...text.matchAll(/<rect (?:class="(\w+)")?[^>]+height="([\d.]+)"/g)].map(([, ...bar]) => bar)).toEqual([
+      ['mark', '100'],
+      [undefined, '20'],
+      ['refused', '4'],
+      [undefined, '5'],
+      ['refused', '0'],
+    ]);
+    expect(text).toContain(`<title>${yesterday.day}: 200 admitted, 40 refused</title>`);
+    expect(text).toContain('Line: limit 1,000 per day<');
+    expect(text).toContain(`Sample data until ${yesterday.day}.`);
+    expect(text).toMatch(/<dt>2 days<\/dt><dd>250<.*<dd>200 <small>on/);
+  });
 
-test('the page of a listed key, and its live figures, read only that key', async () => {
-  await world.issue(aKey({ keyId: 'a', name: 'a', revision: 1 }), 'free');
-  const callsOf = async (path: string) => {
-    const calls: string[] = [];
-    const intercept: Interception = (perform, name) => {
-      calls.push(name);
-      return perform();
+  test('is shown without a history that cannot be read', async () => {
+    await service.issue('a');
+    service.before('QueryCommand', () => Promise.reject(awsError('ServiceUnavailableException')));
+
+    expect(await page('/keys/a')).toMatch(
+      /The history cannot be read\. The call to AWS failed: No \(ServiceUnavailableException\)\.[^]*Suspend/,
+    );
+  });
+
+  test('reads this key alone once it was listed, and its live figures read nothing else', async () => {
+    await service.issue('a');
+    const callsOf = async (path: string) => {
+      const calls: string[] = [];
+      const intercept: Interception = (perform, name) => {
+        calls.push(name);
+        return perform();
+      };
+      expect(await world.run(() => page(path), intercept)).toContain('/ 1,000');
+      return calls;
     };
-    expect(await world.run(() => visitor.page(path), intercept)).toContain('/ 1,000');
-    return calls;
-  };
-  await visitor.page('/keys');
+    await page('/keys');
 
-  expect(await callsOf('/keys/a')).toEqual(['GetItemCommand', 'QueryCommand', 'QueryCommand']);
-  expect(await callsOf('/keys/a/figures')).toEqual(['GetItemCommand']);
+    expect(await callsOf('/keys/a')).toEqual(['GetItemCommand', 'QueryCommand', 'QueryCommand']);
+    expect(await callsOf('/keys/a/figures')).toEqual(['GetItemCommand']);
+  });
+
+  test('is missing for an unknown key', async () => {
+    const response = await service.visitor.get('/keys/nope');
+
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('This key does not exist, or its record was deleted.');
+  });
 });
 
-describe('a form of a key', () => {
-  test('that creates it shows the token in the response only', async () => {
-    const text = await (await visitor.create('acme')).text();
+describe('The form', () => {
+  test('that creates a key shows its token in the response only', async () => {
+    const text = await (await service.visitor.create('acme')).text();
     const [token = ''] = text.match(KEY_PATTERN) ?? [];
-    const { keyId, recordId } = await record();
+    const { keyId, recordId } = await service.record();
 
     expect(text).toContain(`curl -H &#39;Authorization: Bearer ${token}&#39;`);
     for (const path of ['/keys', `/keys/${keyId}`, '/overview']) {
-      const page = await visitor.page(path);
-      expect(page).not.toContain(token);
-      expect(page).not.toContain(recordId);
+      const other = await page(path);
+      expect(other).not.toContain(token);
+      expect(other).not.toContain(recordId);
     }
   });
 
-  test('shows errors beside their fields, and keeps the input', async () => {
+  test('names the error of each field next to it, and keeps what was entered', async () => {
     const fields = { name: ' ', plan: 'enterprise', perMinute: '0', perDay: '9', expires: '2001-01-01' };
-    const response = await visitor.post('/keys/new', fields);
+    const response = await service.visitor.post('/keys/new', fields);
     const text = await response.text();
 
     expect(response.status).toBe(422);
@@ -103,7 +107,7 @@ describe('a form of a key', () => {
     ])
       expect(text).toMatch(new RegExp(`class="error" id="create-${field}-hint">${error}`));
     expect(text).toMatch(/name="perDay"[^>]+value="9"/);
-    expect(await names()).toEqual([]);
+    expect(await world.keys()).toEqual([]);
   });
 
   test.each<[string, Record<string, string>, string, object]>([
@@ -128,95 +132,82 @@ describe('a form of a key', () => {
       'with all 2 tokens, are denied permanently. This cannot be undone[^]*<dd>left</dd>',
       { revoked: true },
     ],
-  ])('that can lock out a customer asks for confirmation: %s', async (name, fields, question, change) => {
-    await visitor.create('acme');
-    const before = await record();
-    await visitor.post(`/keys/${before.keyId}/add`, { label: 'reports' });
-    await visitor.post(`/keys/${before.keyId}/move`, { plan: 'pro' });
-    const asked = await record();
-    const token = workingTokens(before, Date.now()).map(tokenName)[0] ?? '';
+  ])('of an action that stops customer requests asks first: %s', async (name, fields, question, change) => {
+    await service.visitor.create('acme');
+    const created = await service.record();
+    const path = `/keys/${created.keyId}`;
+    await post(`${path}/add`, { label: 'reports' });
+    await post(`${path}/move`, { plan: 'pro' });
+    const before = await service.record();
+    const token = workingTokens(created, NOW).map(tokenName)[0] ?? '';
     const sent = { ...fields, ...('token' in fields && { token }) };
-    const path = `/keys/${before.keyId}/${name}`;
-    const response = await visitor.post(path, sent);
-    const text = await response.text();
+    const text = await post(`${path}/${name}`, sent);
 
-    expect({ status: response.status, record: await record() }).toEqual({ status: 200, record: asked });
+    expect(await service.record()).toEqual(before);
     expect(text).toMatch(new RegExp(`<h1>.*: acme\\?</h1>[^]*${question}`));
     const hidden = Object.fromEntries(
       [...text.matchAll(/type="hidden" name="(\w+)" value="(.*?)"/g)].map(([, key = '', value = '']) => [key, value]),
     );
     expect(hidden).toEqual({ ...sent, confirmed: 'yes' });
-    expect((await visitor.post(path, hidden)).status).toBeLessThan(400);
-    expect(await record()).toMatchObject(change);
-    expect((await record()).revision).toBeGreaterThan(asked.revision);
-    // The question, and what is done, loaded again.
-    expect((await visitor.get(path)).headers.get('Location')).toBe(`${BASE}/keys/${before.keyId}`);
+    await post(`${path}/${name}`, hidden);
+    const after = await service.record();
+    expect(after).toMatchObject(change);
+    expect(after.revision).toBeGreaterThan(before.revision);
+    // A reload of the question, or of the result.
+    expect((await service.visitor.get(`${path}/${name}`)).headers.get('Location')).toBe(`${BASE}${path}`);
   });
 
-  test('that edits it changes only the fields that were edited', async () => {
-    await visitor.create('acme');
-    const { keyId } = await record();
-    const edit = (fields: Record<string, string>) => visitor.post(`/keys/${keyId}/edit`, fields);
-    // What is as it was shown stays: another admin may have changed it since.
+  test('that edits a key changes only the fields that differ from what it showed', async () => {
+    await service.issue('a', { name: 'acme' });
+    // Another admin has renamed the key since.
     const shown = { 'name-shown': 'was', 'expires-shown': 'never' };
     await edit({ ...shown, name: 'was', expires: '2030-12-31' });
-    const page = await visitor.page(`/keys/${keyId}`);
-    for (const [name, value] of [
-      ['name', 'acme'],
-      ['expires', '2030-12-31T00:00Z'],
-    ]) {
-      expect(page).toMatch(new RegExp(`id="edit-${name}"[^>]* value="${value}"`));
-      expect(page).toContain(`name="${name}-shown" value="${value}"`);
+    expect(await service.record()).toMatchObject({ name: 'acme', expiresAtMs: Date.UTC(2030, 11, 31) });
+
+    const text = await page('/keys/a');
+    for (const [name, value] of Object.entries({ name: 'acme', expires: '2030-12-31T00:00Z' })) {
+      expect(text).toMatch(new RegExp(`id="edit-${name}"[^>]* value="${value}"`));
+      expect(text).toContain(`name="${name}-shown" value="${value}"`);
     }
-    expect(page).toMatch(/<select id="move-plan"[^]*?value="free" selected/);
-    expect(page).not.toMatch(/<details[^>]* open/);
-    expect(await (await edit({ ...shown, name: 'x', expires: 'y', confirmed: 'yes' })).text()).toMatch(
+    expect(text).toMatch(/<select id="move-plan"[^]*?value="free" selected/);
+    expect(text).not.toMatch(/<details[^>]* open/);
+    expect(await edit({ ...shown, name: 'x', expires: 'y', confirmed: 'yes' })).toMatch(
       /<details class="card " open><summary>Edit<(?![^]*name="confirmed")[^]*value="y"[^]*name="name-shown" value="was"/,
     );
-    expect(await record()).toMatchObject({ name: 'acme', expiresAtMs: Date.UTC(2030, 11, 31) });
     await edit({ name: '<b>', expires: 'never' });
-
-    expect(await record()).toMatchObject({ name: '<b>' });
-    expect(await record()).not.toHaveProperty('expiresAtMs');
-    expect(await visitor.page(`/keys/${keyId}`)).toMatch(
+    expect(await service.record()).not.toHaveProperty('expiresAtMs');
+    expect(await page('/keys/a')).toMatch(
       /<td>ann<\/td><td>name acme → &lt;b&gt;; expires 2030-12-31 00:00 UTC → never<\/td>/,
     );
   });
 
-  test('that is sent twice says that it is done already', async () => {
-    await visitor.create('acme');
-    const { keyId } = await record();
-    const revoke = async () => {
-      const page = await visitor.follow(visitor.post(`/keys/${keyId}/revoke`, { confirmed: 'yes' }));
-      return /role="status">(.*?)</.exec(page)?.[1];
-    };
+  test('that is submitted twice reports that the key is revoked already', async () => {
+    await service.issue('a');
+    const revoke = async () =>
+      (await service.visitor.follow(service.visitor.post('/keys/a/revoke', { confirmed: 'yes' }))).match(
+        /(?<=role="status">).*?(?=<)/,
+      )?.[0];
 
-    expect(await revoke()).toBe(`acme (${keyId}) is revoked.`);
-    expect(await revoke()).toBe(`acme (${keyId}) is revoked already.`);
-    const page = await visitor.page(`/keys/${keyId}`);
-    expect(page).toMatch(/<p>All its tokens are revoked\. The record is deleted after 20/);
-    expect(page).not.toMatch(/<form|<meter|reads and changes/);
-  });
-
-  test('shows a failure of AWS, and what to do', async () => {
-    const error = Object.assign(new Error('No'), { name: 'ExpiredTokenException', $metadata: {} });
-    for (const [request, retryEffect] of [
-      [() => visitor.create('acme'), 'submit the form again: it creates another key'],
-      [() => visitor.get('/keys/some-key'), 'retry: nothing was changed'],
-    ] as const) {
-      const response = await world.run(request, () => Promise.reject(error));
-      expect(response.status).toBe(422);
-      expect(await response.text()).toContain(
-        `The call to AWS failed: No (ExpiredTokenException). Renew the AWS credentials, and run the command again. It is safe to ${retryEffect}`,
-      );
-    }
-    expect(await names()).toEqual([]);
+    expect(await revoke()).toBe('a (a) is revoked.');
+    expect(await revoke()).toBe('a (a) is revoked already.');
+    const text = await page('/keys/a');
+    expect(text).toMatch(/<p>All its tokens are revoked\. The record is deleted after 20/);
+    expect(text).not.toMatch(/<form|<meter|reads and changes/);
   });
 });
 
-test('the page of an unknown key is 404 and says so', async () => {
-  const response = await visitor.get('/keys/nope');
+test.each([
+  ['creation', '/keys/new', 'submit the form again: it creates another key'],
+  ['page', '/keys/some-key', 'retry: nothing was changed'],
+])('A %s that AWS refuses says why, and what to do', async (_, path, retryEffect) => {
+  const { visitor } = service;
+  const response = await world.run(
+    () => (path === '/keys/new' ? visitor.create('acme') : visitor.get(path)),
+    () => Promise.reject(awsError('ExpiredTokenException')),
+  );
 
-  expect(response.status).toBe(404);
-  expect(await response.text()).toContain('This key does not exist, or its record was deleted.');
+  expect(response.status).toBe(422);
+  expect(await response.text()).toContain(
+    `The call to AWS failed: No (ExpiredTokenException). Renew the AWS credentials, and run the command again. It is safe to ${retryEffect}`,
+  );
 });

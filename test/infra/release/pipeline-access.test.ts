@@ -23,18 +23,10 @@ const templateSchema = v.object({
   Conditions: v.unknown(),
   Resources: v.record(v.string(), v.looseObject({ Type: v.string(), Properties: propertiesSchema })),
 });
-const manifestSchema = v.object({
-  artifacts: v.record(
-    v.string(),
-    v.looseObject({ type: v.string(), properties: v.optional(v.record(v.string(), v.unknown()), {}) }),
-  ),
-});
-type Template = v.InferOutput<typeof templateSchema>;
 
 const textOf = (file: string): string => readFileSync(path.join(synthesizedOnce('access'), file), 'utf8');
 const fileOf = (stage: StageName): string => `PipelineAccess-${stage}.template.json`;
-const readTemplate = (stage: StageName): Template =>
-  v.parse(templateSchema, withoutFunctions(JSON.parse(textOf(fileOf(stage)))));
+const readTemplate = (stage: StageName) => v.parse(templateSchema, withoutFunctions(JSON.parse(textOf(fileOf(stage)))));
 const templates = { staging: readTemplate('staging'), production: readTemplate('production') };
 
 const ofType = (stage: StageName, type: string) =>
@@ -58,7 +50,7 @@ const stack = (name: string) => `arn:<AWS::Partition>:cloudformation:${ACCOUNT}:
 const gateway = (action: string, ...paths: string[]) =>
   paths.map((one) => `apigateway:${action} arn:<AWS::Partition>:apigateway:<AWS::Region>::/${one}`);
 
-describe('the access of the pipeline', () => {
+describe('The access of the pipeline', () => {
   test.each<[stage: StageName, role: string, subject: string]>([
     ['production', 'PullRequestRole', 'pull_request'],
     ['staging', 'StagingRole', 'environment:staging'],
@@ -106,15 +98,13 @@ describe('the access of the pipeline', () => {
   });
 
   test('needs no bootstrap, and its template fits into the API call', () => {
-    const manifest = v.parse(manifestSchema, JSON.parse(textOf('manifest.json')));
-    const stacks = Object.values(manifest.artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
+    const { artifacts } = JSON.parse(textOf('manifest.json'));
 
-    expect(stacks).toHaveLength(stageNames.length);
-    for (const { properties } of stacks) {
-      const keys = Object.keys(properties).toSorted();
-      expect(keys).toEqual(['templateFile', 'terminationProtection', 'validateOnSynth']);
+    for (const stage of stageNames) {
+      const properties = Object.keys(artifacts[`PipelineAccess-${stage}`].properties);
+      expect(properties.toSorted()).toEqual(['templateFile', 'terminationProtection', 'validateOnSynth']);
+      expect(textOf(fileOf(stage)).length).toBeLessThan(51_200);
     }
-    for (const stage of stageNames) expect(textOf(fileOf(stage)).length).toBeLessThan(51_200);
   });
 
   test('passes cdk-nag', () => {

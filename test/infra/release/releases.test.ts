@@ -55,7 +55,7 @@ const dependencies = v.looseObject({ DependsOn: v.optional(v.array(v.string()), 
 /** What CloudFormation makes before a resource of the usual release. */
 const before = (id: string) => v.parse(dependencies, releases.usual.Resources[id]).DependsOn;
 
-describe('the checks of new versions', () => {
+describe('The checks of new versions', () => {
   test('run one after the other, before any alias moves', () => {
     const checks = checksOf('usual');
 

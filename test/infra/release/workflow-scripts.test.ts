@@ -1,201 +1,182 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { scripts, scriptStep } from './workflows.ts';
+import { workflow } from './workflows.ts';
 
-type Texts = Readonly<Record<string, string>>;
-
-/** A script of a workflow as GitHub runs it. */
-interface Run {
-  readonly script: string;
-  /** Programs that stand in for others, as Bash; each notes its arguments in `calls`. */
-  readonly programs: Texts;
-  readonly env?: object;
-  readonly files?: Texts;
-}
-
-const directory = temporaryDirectory();
-
-function outcomeOf({ script, programs, env = {}, files = {} }: Run) {
-  const cwd = mkdtempSync(path.join(directory, 'step-'));
-  const bin = path.join(cwd, 'bin');
-  mkdirSync(bin);
-  for (const [name, text] of Object.entries(programs)) {
-    writeFileSync(path.join(bin, name), `#!/usr/bin/env bash\necho "$*" >> calls\n${text}\n`);
-    chmodSync(path.join(bin, name), 0o755);
-  }
-  for (const [name, text] of Object.entries({ calls: '', output: '', summary: '', ...files }))
-    writeFileSync(path.join(cwd, name), text);
-  const { status, stdout } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
-    cwd,
+/** A clone with two commits of main and one of a branch; git is the real one. */
+const clone = mkdtempSync(path.join(temporaryDirectory(), 'clone-'));
+const git = (...words: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
+    cwd: clone,
     encoding: 'utf8',
-    env: {
-      ...process.env,
-      GITHUB_OUTPUT: 'output',
-      GITHUB_STEP_SUMMARY: 'summary',
-      ...env,
-      PATH: `${bin}:${process.env.PATH}`,
-    },
+  }).trim();
+function commit(message: string): string {
+  git('commit', '--quiet', '--allow-empty', '--message', message);
+  return git('rev-parse', 'HEAD');
+}
+git('init', '--quiet');
+const older = commit('Older');
+const newer = commit('Newer');
+git('update-ref', 'refs/remotes/origin/main', newer);
+const onBranch = commit('On a branch');
+
+const bin = path.join(clone, 'bin');
+mkdirSync(bin);
+beforeEach(() => {
+  for (const name of ['calls', 'output', 'summary']) writeFileSync(path.join(clone, name), '');
+});
+
+/** Puts a program in the place of another, as Bash, which also writes down its arguments. */
+function fake(name: string, script = ''): void {
+  writeFileSync(path.join(bin, name), `#!/usr/bin/env bash\necho "$*" >> calls\n${script}\n`);
+  chmodSync(path.join(bin, name), 0o755);
+}
+
+/** Runs a step of a workflow as GitHub does. */
+function runStep(file: string, job: string, name: string, env: object = {}) {
+  const script = workflow(file).jobs[job]?.steps.find((step) => step.name === name)?.run;
+  if (script === undefined) throw new Error(`There is no script “${name}” in the job ${job} of ${file}`);
+  const ofGitHub = { GITHUB_OUTPUT: 'output', GITHUB_STEP_SUMMARY: 'summary' };
+  const inputs = { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env };
+  const { status, stdout } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
+    cwd: clone,
+    encoding: 'utf8',
+    env: { ...process.env, ...ofGitHub, ...inputs, PATH: `${bin}:${process.env.PATH}` },
   });
-  const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8');
-  return { status, stdout, calls: read('calls'), output: read('output'), summary: read('summary') };
+  const [calls, output, summary] = ['calls', 'output', 'summary'].map((written) =>
+    readFileSync(path.join(clone, written), 'utf8'),
+  );
+  return { status, stdout, calls, output, summary };
 }
 
-interface Case extends Run {
-  readonly expected: { readonly status: number; readonly calls?: string; readonly output?: string };
-}
+test('The summary of a pull request shows its diff, which cannot end the code block', () => {
+  writeFileSync(path.join(clone, 'diff.txt'), '[+] Resource `````` end\n');
 
-const check = (cases: Readonly<Record<string, Case>>): void =>
-  test.each(Object.entries(cases))('%s', (_, run) => expect(outcomeOf(run)).toMatchObject(run.expected));
-
-test('The job summary shows the diff of a pull request, which cannot end its code block', () => {
-  const { run: script } = scriptStep('changes.yml', 'diff', 'Show in the summary');
-  const run: Run = { script, programs: {}, files: { 'diff.txt': '[+] Resource `````` end\n' } };
-
-  expect(outcomeOf(run)).toMatchObject({ summary: "``````diff\n[+] Resource '''''' end\n``````\n" });
+  expect(runStep('changes.yml', 'diff', 'Show in the summary').summary).toBe(
+    "``````diff\n[+] Resource '''''' end\n``````\n",
+  );
 });
 
 test.each([
-  ['stops a pull request with a finding', 'pull-request.yml', 'audit', '', 1, /^$/],
+  ['stops a pull request', 'pull-request.yml', 'audit', '', 1, /^$/],
   [
-    'prints why a finding is accepted',
+    'is only reported if it is accepted',
     'pull-request.yml',
     'audit',
     'No fix yet.',
     0,
     /^::warning::.*: No fix yet\.\n$/,
   ],
-  ['only warns of a finding in a deploy', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
-])('The audit of the packages %s', (_, file, job, ACCEPTED, status, stdout) => {
-  const run: Run = {
-    script: scriptStep(file, job, 'Audit the packages').run,
-    programs: { npm: 'exit 1' },
-    env: { ACCEPTED },
-  };
+  ['is only reported in a deploy', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
+])('A vulnerability of a package %s', (_, file, job, ACCEPTED, status, stdout) => {
+  fake('npm', 'exit 1');
 
-  expect(outcomeOf(run)).toMatchObject({ status, stdout: expect.stringMatching(stdout) });
-});
-
-/** Commits are on main in the order of their names. */
-const [old, running, newer] = ['a1', 'b2', 'c3'];
-const git = `if [ "$1" = rev-parse ]; then echo "$HEAD"; exit; fi
-  case $4 in origin/main) last=zz ;; *) last=$4 ;; esac
-  case $3 in HEAD) first=$HEAD ;; *) first=$3 ;; esac
-  if [ "$1" = merge-base ]; then [[ $first-$last =~ ^[a-z][0-9]-(zz|[a-z][0-9])$ && ! $first > $last ]]; fi`;
-
-const look = (HEAD: string, aws: string, status: number, output: string, ROLL_BACK = ''): Case => ({
-  script: scriptStep('deploy-stage.yml', 'deploy', 'Look which commit runs').run,
-  programs: { git, aws },
-  env: { STAGE: 'staging', HEAD, ROLL_BACK },
-  expected: { status, output },
-});
-const responses = `echo ${running}`;
-
-describe('the lookup of the running commit', () => {
-  check({
-    'returns the commit of the stack': look(newer, responses, 0, `commit=${running}\n`),
-    'returns none if it is the commit to deploy': look(running, responses, 0, ''),
-    'returns none before the first deploy': look(newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''),
-    'returns none if the running build is not a commit': look(newer, 'echo none', 0, ''),
-    'stops the deploy if the stack cannot be read': look(newer, "echo 'AccessDenied' >&2; exit 254", 1, ''),
-    'stops a deploy of an older commit': look(old, responses, 1, ''),
-    'does not stop a rollback to an older commit': look(old, responses, 0, `commit=${running}\n`, '--roll-back'),
+  expect(runStep(file, job, 'Audit the packages', { ACCEPTED })).toMatchObject({
+    status,
+    stdout: expect.stringMatching(stdout),
   });
 });
 
-const deployStep = (name: string, env: object, expected: Case['expected']): Case => ({
-  script: scriptStep('deploy-stage.yml', 'deploy', name).run,
-  programs: { git, npm: 'if [ "$1" = run ]; then exit "${DEPLOY:-0}"; fi' },
-  env: { STAGE: 'staging', ROLL_BACK: '', LOSE: '', ...env },
-  expected,
-});
-const deployed = 'run deploy -- --stage staging';
+test.each<[what: string, head: string, aws: string, status: number, output: string, rollBack?: string]>([
+  ['is the commit of the stack', newer, `echo ${older}`, 0, `commit=${older}\n`],
+  ['is none if it is the commit to deploy', newer, `echo ${newer}`, 0, ''],
+  ['is none before the first deploy', newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''],
+  ['is none if the running build is not a commit', newer, 'echo none', 0, ''],
+  ['stops the deploy if the stack cannot be read', newer, "echo 'AccessDenied' >&2; exit 254", 1, ''],
+  ['stops a deploy of an older commit', older, `echo ${newer}`, 1, ''],
+  ['does not stop a rollback to an older commit', older, `echo ${newer}`, 0, `commit=${newer}\n`, '--roll-back'],
+])('The running commit %s', (_, head, aws, status, output, ROLL_BACK = '') => {
+  git('checkout', '--quiet', head);
+  fake('aws', aws);
 
-describe('a deploy in the pipeline', () => {
-  check({
-    'runs the command of a manual deploy': deployStep('Deploy', {}, { status: 0, calls: `${deployed}\n` }),
-    'passes on a rollback and the tables to lose': deployStep(
-      'Deploy',
+  expect(runStep('deploy-stage.yml', 'deploy', 'Look which commit runs', { ROLL_BACK })).toMatchObject({
+    status,
+    output,
+  });
+});
+
+describe('A deploy in the pipeline', () => {
+  const deployed = 'run deploy -- --stage staging';
+
+  test.each([
+    [
+      'passes on a rollback and the tables to lose',
       { ROLL_BACK: '--roll-back', LOSE: 'A B' },
-      { status: 0, calls: `${deployed} --roll-back --lose A B\n` },
-    ),
-    'outputs the status of a failure': deployStep('Deploy', { DEPLOY: '3' }, { status: 3, output: 'status=3\n' }),
-    'rolls back with the command of the previous commit': deployStep(
-      'Go back',
-      { BEFORE: running },
-      { status: 0, calls: `checkout --quiet ${running}\nci --ignore-scripts\n${deployed} --roll-back\n` },
-    ),
-  });
-});
+      { calls: `${deployed} --roll-back --lose A B\n` },
+    ],
+    ['outputs its status if it fails', { STATUS: '3' }, { status: 3, calls: `${deployed}\n`, output: 'status=3\n' }],
+  ])('%s', (_, env, expected) => {
+    fake('npm', 'exit "${STATUS:-0}"');
 
-describe('the commit of a rollback', () => {
-  const cwd = mkdtempSync(path.join(directory, 'clone-'));
-  const inClone = (...words: readonly string[]): string =>
-    execFileSync('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...words], {
-      cwd,
-      encoding: 'utf8',
-    }).trim();
-  const commit = (message: string): string => {
-    inClone('commit', '--quiet', '--allow-empty', '--message', message);
-    return inClone('rev-parse', 'HEAD');
-  };
-  inClone('init', '--quiet');
-  const onMain = commit('On main');
-  inClone('update-ref', 'refs/remotes/origin/main', commit('Newer'));
-  const onBranch = commit('On a branch');
-
-  const resolve = (COMMIT: string, status: number, output: string): Case => ({
-    script: scriptStep('roll-back.yml', 'check', 'Resolve the commit').run,
-    programs: {},
-    env: { COMMIT, GIT_DIR: path.join(cwd, '.git') },
-    expected: { status, output },
-  });
-  check({
-    'is accepted if it is on main': resolve(onMain, 0, `commit=${onMain}\n`),
-    'may be abbreviated': resolve(onMain.slice(0, 7), 0, `commit=${onMain}\n`),
-    'is rejected if it is only on a branch': resolve(onBranch, 1, ''),
-    'is rejected if it does not exist': resolve('0000000', 1, ''),
-    'is rejected if it looks like an option': resolve('--help', 1, ''),
-    'is rejected if it is empty': resolve('', 1, ''),
-  });
-});
-
-const compare = (ROLE: string, npx: string, gitStatus: number, status: number, calls: string): Case => ({
-  script: scriptStep('changes.yml', 'diff', 'Compare with what production was deployed from, or with the base branch')
-    .run,
-  programs: { npx, npm: '', git: `exit ${gitStatus}` },
-  env: { ROLE },
-  expected: { status, calls },
-});
-const read = 'cdk diff --app assembly --method template --ci production/*\n';
-const ofBase =
-  'run synth\ndiff --no-index --stat --patch -- cdk.out/assembly-production assembly/assembly-production\n';
-const tooOld = "echo '(Cloud assembly schema version mismatch: Maximum schema version …)' >&2; exit 1";
-
-describe('the diff of a pull request', () => {
-  check({
-    'compares with production': compare('arn', '', 0, 0, read),
-    'compares with the base branch if there is no role': compare('', '', 1, 0, ofBase),
-    'compares with the base branch if its CLI cannot read the assembly': compare('arn', tooOld, 1, 0, read + ofBase),
-    'fails if production cannot be read': compare('arn', "echo 'AccessDenied' >&2; exit 1", 0, 1, read),
+    expect(runStep('deploy-stage.yml', 'deploy', 'Deploy', env)).toMatchObject(expected);
   });
 
-  test('warns if the CLI of the base branch cannot read the assembly', () => {
-    expect(outcomeOf(compare('arn', tooOld, 0, 0, '')).stdout).toMatch(
-      /^::warning::The CDK CLI of the base branch cannot/,
+  test('goes back with the command of the previous commit, and not with another one', () => {
+    fake('npm');
+    git('checkout', '--quiet', newer);
+    const [missing, back] = ['0000000', older].map((BEFORE) =>
+      runStep('deploy-stage.yml', 'deploy', 'Go back', { BEFORE }),
     );
+
+    expect(missing).toMatchObject({ status: 1, calls: '' });
+    expect(back).toMatchObject({ status: 0, calls: `ci --ignore-scripts\n${deployed} --roll-back\n` });
+    expect(git('rev-parse', 'HEAD')).toBe(older);
   });
 });
 
-test.each(scripts.filter(({ script }) => script.includes('git ')))(
-  'The script of $at, $name, fails if git fails, and then deploys nothing',
-  ({ script }) => {
-    const programs = { git: 'exit 128', npm: '', npx: '', aws: responses };
-    const { status, calls } = outcomeOf({ script, programs, env: { STAGE: 'staging', ROLL_BACK: '' } });
+test.each([
+  ['of main is accepted', newer, 0, `commit=${newer}\n`],
+  ['may be abbreviated', older.slice(0, 7), 0, `commit=${older}\n`],
+  ['of a branch is rejected', onBranch, 1, ''],
+  ['that does not exist is rejected', '0000000', 1, ''],
+  ['that looks like an option is rejected', '--help', 1, ''],
+  ['that is empty is rejected', '', 1, ''],
+])('For a rollback, a commit %s', (_, COMMIT, status, output) => {
+  expect(runStep('roll-back.yml', 'check', 'Resolve the commit', { COMMIT })).toMatchObject({ status, output });
+});
 
-    expect(status).not.toBe(0);
-    expect(calls).not.toContain('run deploy');
-  },
-);
+describe('The diff of a pull request', () => {
+  const name = 'Compare with what production was deployed from, or with the base branch';
+  const read = 'cdk diff --app assembly --method template --ci production/*\n';
+  const ofBase = 'run synth\n';
+  const denied = "echo 'AccessDenied' >&2; exit 1";
+  const tooOld = "echo '(Cloud assembly schema version mismatch: Maximum schema version …)' >&2; exit 1";
+
+  beforeEach(() => {
+    for (const directory of ['cdk.out/assembly-production', 'assembly/assembly-production']) {
+      mkdirSync(path.join(clone, directory), { recursive: true });
+      writeFileSync(path.join(clone, directory, 'template'), directory);
+    }
+    fake('npm');
+  });
+
+  test.each([
+    ['compares with production', 'arn', 'echo of production', 0, read, /^of production\n$/],
+    ['compares with the base branch if there is no role', '', '', 0, ofBase, /^-cdk\.out[^]*^\+assembly/m],
+    [
+      'warns if the CDK CLI of the base branch is too old, and compares with that branch',
+      'arn',
+      tooOld,
+      0,
+      read + ofBase,
+      /^-cdk\.out[^]*^::warning::The CDK CLI of the base branch cannot/m,
+    ],
+    ['fails if production cannot be read', 'arn', denied, 1, read, /^$/],
+  ])('%s', (_, ROLE, npx, status, calls, shown) => {
+    fake('npx', npx);
+
+    const { stdout, ...outcome } = runStep('changes.yml', 'diff', name, { ROLE });
+    expect(outcome).toMatchObject({ status, calls });
+    expect(readFileSync(path.join(clone, 'diff.txt'), 'utf8') + stdout).toMatch(shown);
+  });
+
+  test('fails if git fails', () => {
+    fake('git', 'exit 128');
+    const { status } = runStep('changes.yml', 'diff', name);
+    rmSync(path.join(bin, 'git'));
+
+    expect(status).toBe(1);
+  });
+});

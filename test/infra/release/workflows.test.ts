@@ -58,7 +58,7 @@ test('Packages run install scripts only if package.json allows it', () => {
   for (const path of withScript) expect(allowScripts).toHaveProperty([path.replace(/^.*node_modules\//, '')]);
 });
 
-describe('the jobs', () => {
+describe('The jobs', () => {
   test('have read permissions only, except those that sign in to AWS', () => {
     const writing = jobs.flatMap(({ at, job }) =>
       Object.entries(job.permissions).flatMap(([scope, access]) => (access === 'read' ? [] : [`${at}: ${scope}`])),
@@ -89,7 +89,7 @@ test('The diff of a pull request always runs, and fails if the synthesis failed'
   expect(diff?.steps[0]).toMatchObject({ if: "needs.synth.result != 'success'", run: 'exit 1' });
 });
 
-describe('the deployment to production', () => {
+describe('The deployment to production', () => {
   const { test: tests, staging, production } = workflow('deploy.yml').jobs;
   const { deploy } = workflow('deploy-stage.yml').jobs;
 

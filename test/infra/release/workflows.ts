@@ -30,7 +30,6 @@ const workflowSchema = v.looseObject({
 });
 
 type Workflow = v.InferOutput<typeof workflowSchema>;
-type Step = v.InferOutput<typeof stepSchema>;
 
 /** The text of each workflow, by the name of its file. */
 export const texts = new Map(
@@ -49,13 +48,4 @@ export const jobs = [...workflows].flatMap(([file, { jobs: all }]) =>
   Object.entries(all).map(([name, job]) => ({ at: `${file}: ${name}`, job })),
 );
 export const steps = jobs.flatMap(({ at, job }) => job.steps.map((step) => ({ at, step })));
-export const scripts = steps.flatMap(({ at, step }) =>
-  step.run === undefined ? [] : [{ at, name: step.name ?? step.run, script: step.run }],
-);
-
-/** The step of a job that has this name, and a script. */
-export function scriptStep(file: string, job: string, name: string): Step & { run: string } {
-  const found = workflow(file).jobs[job]?.steps.find((one) => one.name === name);
-  if (found?.run === undefined) throw new Error(`There is no script “${name}” in the job ${job} of ${file}`);
-  return { ...found, run: found.run };
-}
+export const scripts = steps.flatMap(({ at, step }) => (step.run === undefined ? [] : [{ at, script: step.run }]));

@@ -132,7 +132,7 @@ describe('A request that fails', () => {
     ['501', 1, failure(501, 'OTHER', soon), { status: 501 }],
   ])('with %s is sent %i times, and its error never shows the key', async (_, count, step, expected) => {
     const timeout = 'reason' in expected && expected.reason === 'timeout' ? 300 : 30_000;
-    const { store, requests } = await clientOf(step, { timeout: 60_000 });
+    const { store, requests } = await clientOf(step, { maxRetries: 9, timeout: 60_000 });
     const thrown = await failureOf(store.updateInventory(101n, 7, { maxRetries: 2, timeout }));
 
     expect(thrown).toMatchObject(expected);

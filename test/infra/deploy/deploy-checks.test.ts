@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkedOutBuild, refuseChanges } from '../../../infra/deploy/build.ts';
+import { gapsOf } from '../../../infra/deploy/deploy-stage.ts';
+import { lostTables } from '../../../infra/deploy/template.ts';
+import { inventoryTemplate, templateIn } from '../../support/service-template.ts';
+import { synthesizedOnce } from '../../support/synthesize-once.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const repository = temporaryDirectory();
+
+test('A build is marked as changed if tracked files have changes; untracked files do not count', () => {
+  expect(checkedOutBuild(repository)).toBe('none');
+
+  const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
+  git('init', '--quiet');
+  writeFileSync(path.join(repository, 'tracked'), 'one');
+  git('add', 'tracked');
+  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '--quiet', '--message', 'one');
+  writeFileSync(path.join(repository, 'untracked'), '');
+  const commit = checkedOutBuild(repository);
+  expect(commit).toMatch(/^[0-9a-f]{40}$/);
+
+  writeFileSync(path.join(repository, 'tracked'), 'two');
+  const changed = checkedOutBuild(repository);
+  expect(changed).toBe(`${commit}-changed`);
+  expect(() => refuseChanges('production', changed)).toThrow(/^Tracked files have changes/);
+  expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
+});
+
+test('A synthesized stage outputs its commit', () => {
+  expect(templateIn(synthesizedOnce(), 'staging')['Outputs']).toMatchObject({
+    RunningBuild: { Value: checkedOutBuild() },
+    PreviousBuild: { Value: 'unknown' },
+  });
+});
+
+test('The pipeline lacks code owners until a team replaces @OWNER', () => {
+  expect(gapsOf('production', '# Replace @OWNER\n/.github/ @acme/ops')).toEqual([]);
+  expect(gapsOf('production', '# Owners\n/.github/ @OWNER')).toEqual([expect.stringContaining('CODEOWNERS')]);
+});
+
+/** A template with one table, whose key is of a type, and with attributes of indexes. */
+const withKey = (AttributeType: string, ...indexed: object[]) => {
+  const AttributeDefinitions = [...indexed, { AttributeName: 'id', AttributeType }];
+  const Properties = { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions };
+  return { Resources: { Stock: { Type: 'AWS::DynamoDB::Table', Properties } } };
+};
+
+describe('A deployment loses a table', () => {
+  test('if it is missing or has another key, whatever else is missing', () => {
+    const [gone, changed] = ['TablesStock190D1C2E', 'TablesKeys6B5A3ABF'];
+    const staging = inventoryTemplate('staging');
+    const { [gone]: _, ...resources } = inventoryTemplate('staging').Resources;
+    Object.assign(resources[changed]?.Properties ?? {}, { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }] });
+
+    expect(lostTables(staging, { Resources: resources }).toSorted()).toEqual([changed, gone]);
+    expect(lostTables(inventoryTemplate('production'), staging)).toEqual([]);
+  });
+
+  test('if its key has another type, but not if it has other indexes', () => {
+    const index = { AttributeName: 'status', AttributeType: 'S' };
+
+    expect(lostTables(withKey('S'), withKey('S', index))).toEqual([]);
+    expect(lostTables(withKey('S', index), withKey('S'))).toEqual([]);
+    expect(lostTables(withKey('S', index), withKey('N', index))).toEqual(['Stock']);
+  });
+});
