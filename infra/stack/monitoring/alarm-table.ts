@@ -111,7 +111,7 @@ export const alarmCatalog = {
   'function-errors': {
     title: 'Lists are truncated',
     severity: 'page',
-    when: `list functions crash or time out at least ${TRUNCATED.atLeast} times in 5 minutes, without throttled reads and slow clients`,
+    when: `at least ${TRUNCATED.atLeast} list invocations crash or time out in 5 minutes, excluding throttled reads and slow clients`,
     firstStep: 'the graph "Function errors and throttles": which function?',
     // Other failing functions cause a 5xx; a list has already returned 200.
     metric: (metrics) => metrics.difference(metrics.fromLogs('BrokenLists'), metrics.fromLogs('ExcusedLists')),
@@ -147,7 +147,7 @@ export const alarmCatalog = {
   'throttled-database': {
     title: 'DynamoDB throttles',
     severity: 'page',
-    when: `at least ${THROTTLED.atLeast} writes of keys or stock are throttled in 5 minutes`,
+    when: `at least ${THROTTLED.atLeast} writes to keys or stock are throttled in 5 minutes`,
     firstStep: 'the graph "Table throttles": which table?',
     // Only these tables have items with many concurrent writes. Other persistent throttling causes a 503.
     metric: (metrics) =>
@@ -160,7 +160,7 @@ export const alarmCatalog = {
   'sync-missing': {
     title: 'The keys are not synced',
     severity: 'ticket',
-    when: 'no sync of keys has completed for 15 minutes, three times its schedule',
+    when: 'no key sync has completed for 15 minutes; it runs every 5 minutes',
     firstStep: 'the saved query "Why the sync failed"; without results, the schedule is disabled',
     periodMinutes: 15,
     // Lambda records 1 for a failed invocation and 0 for a successful one.
@@ -185,9 +185,9 @@ export const alarmCatalog = {
     breaches: { atLeast: PROBLEMS.syncs },
   },
   'late-events': {
-    title: 'Changes of stock are published late',
+    title: 'Stock changes are published late',
     severity: 'page',
-    when: `a change of stock is unpublished for more than ${LATE.minutes} minutes; after 24 hours it is lost`,
+    when: `a stock change is unpublished for more than ${LATE.minutes} minutes; after 24 hours, it is lost`,
     firstStep: 'the saved query "Errors and their causes", with @log of the publisher',
     metric: (metrics) => {
       const { stockEvents } = metrics.monitored;
@@ -196,9 +196,9 @@ export const alarmCatalog = {
     breaches: { above: LATE.minutes * 60_000 },
   },
   'stopped-events': {
-    title: 'Changes of stock are not read',
+    title: 'Stock changes are not read',
     severity: 'page',
-    when: `the stock has at least ${STOPPED.writes} writes in ${STOPPED.minutes} minutes, and the publisher was not invoked; after 24 hours they are lost`,
+    when: `at least ${STOPPED.writes} stock writes in ${STOPPED.minutes} minutes, but the publisher was not invoked; the changes are lost after 24 hours`,
     firstStep: 'aws lambda list-event-source-mappings: the state of the mapping',
     periodMinutes: STOPPED.minutes,
     // Without invocations there is no IteratorAge.
@@ -213,9 +213,9 @@ export const alarmCatalog = {
     breaches: { atLeast: STOPPED.writes },
   },
   'unpublished-events': {
-    title: 'Changes of stock were not published',
+    title: 'Stock changes were not published',
     severity: 'ticket',
-    when: 'the queue has at least one change of stock that cannot be read, or that EventBridge refuses',
+    when: 'the queue has at least one stock change that cannot be read, or that EventBridge refuses',
     firstStep: 'the saved query "Errors and their causes", with @log of the publisher, shows the reason of each',
     metric: ({ monitored }) => monitored.stockEvents?.queue.metricApproximateNumberOfMessagesVisible(),
     breaches: { atLeast: 1 },
@@ -234,7 +234,7 @@ export const alarmCatalog = {
     breaches: { above: REFUSED.percent },
   },
   'many-requests': {
-    title: 'Requests cost money',
+    title: 'High request costs',
     severity: 'page',
     when: `at least ${thousands(EXPENSIVE.atLeast)} requests per 5 minutes, for 15 minutes`,
     firstStep: 'the saved query "Addresses with most requests"',
