@@ -3,18 +3,19 @@ import { Command, InvalidArgumentError } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { AdminError, failureText } from '../../../infra/admin/service/failures.ts';
 import { keyListCsv, keyListText } from '../../../infra/admin/commands/key-output.ts';
-import { outcome, targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
+import { targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { table } from '../../../infra/admin/commands/output.ts';
 import { inputs, limitsOn } from '../../../infra/admin/keys/inputs.ts';
 import { keyView } from '../../../infra/admin/keys/key-view.ts';
 import { targetOption, withTarget } from '../../../infra/admin/service/text.ts';
 import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
+import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';
 import { HostClock } from '../../support/host-clock.ts';
 import { aKey } from '../../support/tables.ts';
 
-describe('an input', () => {
+describe('An input', () => {
   let clock: HostClock;
   beforeAll(() => {
     clock = new HostClock();
@@ -26,8 +27,8 @@ describe('an input', () => {
     ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
     [
       'reason',
-      ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02 ',
-      '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d, internationalization of main/ly02',
+      ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d of main/ly02 ',
+      '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d of main/ly02',
     ],
     ['grace', '30m', 1_800_000],
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
@@ -37,7 +38,7 @@ describe('an input', () => {
     ['expires', '90d', Date.parse('2027-06-02T12:00:00Z')],
     ['perMinute', '48,000', 48_000],
     ['perDay', '50000', 50_000],
-  ])('%s parses %j as %j', (name, text, value) => {
+  ])('is parsed: %s %j is %j', (name, text, value) => {
     expect(inputs[name].parse(text)).toBe(value);
   });
 
@@ -47,8 +48,11 @@ describe('an input', () => {
     ['grace', 'It must be a duration such as', ['24', '1.5h', '1h30m', '11y']],
     ['for', 'It must be a duration such as', ['0s']],
     ['expires', 'It must be in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
-    ['expires', 'It must be a date such as 2030-12-31', ['2030-12', '2029-02-29', '2030-12-31\n', '189345']],
-    ['expires', 'or never', ['2030-12-31T18:00', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00', 'Never']],
+    [
+      'expires',
+      'It must be a date such as 2030-12-31',
+      ['2030-12', '2029-02-29', '2030-12-31\n', '189345', '2030-12-31T18:00', '2031-02-03T04:05:06+24:00', 'Never'],
+    ],
     ['name', 'It must not contain a token', [generateToken(), `Acme ${generateToken().slice(4)}`]],
     ['reason', 'It must not contain a token', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
     ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
@@ -57,53 +61,43 @@ describe('an input', () => {
       'It must be a whole number from 1 to 48,000.',
       ['0', '1.0', '1e2', '007', '48001', '50,00', '5,0000', '48,001'],
     ],
-  ])('%s refuses with "%s…": %j', (name, message, texts) => {
+  ])('that is invalid is rejected: %s, "%s…"', (name, message, texts) => {
     for (const text of texts) {
       expect(() => inputs[name].parse(text)).toThrow(message);
       expect(() => inputs[name].parse(text)).toThrow(InvalidArgumentError);
     }
   });
 
-  test('of agreed limits is required for Enterprise, refused for other plans, and within the maximum of the stage', () => {
-    const { perMinute, perDay } = stages.production.maxEnterpriseLimits;
-    const agreed = { perMinute, perDay };
+  const { perMinute, perDay } = stages.production.maxEnterpriseLimits;
+  const needed = 'The Enterprise plan needs its agreed limits';
+  const beyond = `production accepts ${perMinute} per minute and ${perDay} per day at most.`;
 
-    expect(limitsOn('enterprise', agreed, 'production')).toEqual(agreed);
-    for (const part of [{}, { perMinute }, { perDay }]) expect(() => limitsOn('enterprise', part)).toThrow(AdminError);
-    for (const part of [agreed, { perMinute }, { perDay }])
-      expect(() => limitsOn('pro', part)).toThrow('The plan pro has fixed limits.');
-    for (const beyond of [
-      { perMinute, perDay: perDay + 1 },
-      { perMinute: perMinute + 1, perDay },
-    ])
-      expect(() => limitsOn('enterprise', beyond, 'production')).toThrow(
-        `production accepts ${perMinute} per minute and ${perDay} per day at most.`,
-      );
+  test.each<[PlanId, Parameters<typeof limitsOn>[1], string]>([
+    ['enterprise', {}, needed],
+    ['enterprise', { perMinute }, needed],
+    ['enterprise', { perDay }, needed],
+    ['pro', { perMinute }, 'The plan pro has fixed limits.'],
+    ['pro', { perDay }, 'The plan pro has fixed limits.'],
+    ['enterprise', { perMinute, perDay: perDay + 1 }, beyond],
+    ['enterprise', { perMinute: perMinute + 1, perDay }, beyond],
+  ])('of agreed limits fits the plan and the stage: on %s, %j is rejected', (plan, limits, message) => {
+    expect(() => limitsOn(plan, limits, 'production')).toThrow(message);
+    expect(limitsOn('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
   });
 });
 
-describe('the service of a command', () => {
+describe('The service of a command', () => {
   const { env } = process;
   afterEach(() => {
     process.env = env;
   });
 
   test.each<[string, Record<string, string>, string[], object]>([
-    ['is the server at the default address', {}, [], {}],
-    ['is that of the options', {}, ['--url', 'a', 'list'], { url: 'a' }],
-    ['is that of the environment', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
-    [
-      'is the URL of the options rather than the stage of the environment',
-      { PET_STORE_STAGE: 'staging' },
-      ['list', '--url', 'a'],
-      { url: 'a' },
-    ],
-    [
-      'is the stage of the options rather than the URL of the environment',
-      { PET_STORE_URL: 'a' },
-      ['list', '--stage', 'staging'],
-      { stage: 'staging' },
-    ],
+    ['is the local server by default', {}, [], {}],
+    ['may be an option before the command', {}, ['--url', 'a', 'list'], { url: 'a' }],
+    ['may be a variable of the environment', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
+    ['is the option rather than the variable', { PET_STORE_STAGE: 'staging' }, ['list', '--url', 'a'], { url: 'a' }],
+    ['is the stage of the option', { PET_STORE_URL: 'a' }, ['list', '--stage', 'staging'], { stage: 'staging' }],
   ])('%s', async (_, variables, words, options) => {
     process.env = { ...env, ...variables };
     const program = withTargetOptions(new Command());
@@ -122,32 +116,20 @@ describe('the service of a command', () => {
   });
 });
 
-test('a table has aligned columns on a terminal', () => {
+test('A table has aligned columns on a terminal', () => {
   const { isTTY } = process.stdout;
   process.stdout.isTTY = true;
-  const drawn = table(
-    ['id', 'name'],
-    [
-      ['2qgnldiehw', styleText('red', 'Acme')],
-      ['x', 'Y'],
-    ],
-  );
+  const rows = [
+    ['2qgnldiehw', styleText('red', 'Acme')],
+    ['x', 'Y'],
+  ];
+  const drawn = table(['id', 'name'], rows);
   process.stdout.isTTY = isTTY;
 
   expect(stripVTControlCharacters(drawn)).toBe('id          name\n2qgnldiehw  Acme\nx           Y');
 });
 
-test('output escapes the control characters of names and errors', () => {
-  const name = 'a\u001b[2J\u001b[31m\tb\nc\r\u007f\u009b\u202e\u2066\u2028d';
-  const shown = String.raw`a\u001b[2J\u001b[31m\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`;
-
-  expect(outcome([keyView(aKey({ name }))], (views) => keyListText(views, '')).text).toContain(`\t${shown}\t`);
-  expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
-  const error = Object.assign(new Error('\u001b]0;x\u0007\u009b'), { $metadata: {} });
-  expect(failureText(error, 'wait')).toContain(String.raw`The call to AWS failed: \u001b]0;x\u0007\u009b (Error)`);
-});
-
-test('a list distinguishes keys of one name by their day, and its CSV escapes formulas', () => {
+test('A list of keys adds the date to names that several have, and is no formula in a spreadsheet', () => {
   const views = ['=1+1', 'acme', 'acme'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
 
   expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n?){2}$/);
@@ -157,9 +139,9 @@ test('a list distinguishes keys of one name by their day, and its CSV escapes fo
   ]);
 });
 
-const named = (message: string, name: string): Error => Object.assign(new Error(message), { name });
+const ofAws = (error: Error, name = error.name): Error => Object.assign(error, { name, $metadata: {} });
 
-describe('a failure', () => {
+describe('A failure', () => {
   test.each([
     ['CredentialsProviderError', 'Renew the AWS credentials, and run the command again. '],
     [
@@ -169,15 +151,27 @@ describe('a failure', () => {
     ['TooManyRequestsException', 'AWS throttles the calls: wait a minute. '],
     ['TimeoutError', ''],
   ])('of AWS says what to do: %s', (name, remedy) => {
-    expect(failureText(Object.assign(named('No', name), { $metadata: {} }), 'try again')).toBe(
+    expect(failureText(ofAws(new Error('No'), name), 'try again')).toBe(
       `The call to AWS failed: No (${name}). ${remedy}It is safe to try again: it completes the interrupted work.`,
     );
   });
 
-  test('of AWS is one line; a bug of the program is not taken for one', () => {
-    const several = new AggregateError([named('no IPv6\n  at all. Badly.', 'Error'), new Error('no IPv4')]);
+  test('of AWS is reported in one line, and a bug not at all', () => {
+    const several = ofAws(new AggregateError([new Error('no IPv6\n  at all. Badly.'), new Error('no IPv4')]));
 
-    expect(failureText(Object.assign(several, { $metadata: {} }), 'try again')).toContain(': no IPv6 at all. Badly (');
+    expect(failureText(several, 'try again')).toContain(': no IPv6 at all. Badly (');
     expect(failureText(new TypeError('x is undefined'), 'try again')).toBeUndefined();
+  });
+
+  test('shows characters that a terminal would act on', () => {
+    const [name, shown] = [
+      'a\u001b[2J\tb\nc\r\u007f\u009b\u202e\u2066\u2028d',
+      String.raw`a\u001b[2J\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`,
+    ];
+
+    expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
+    expect(failureText(ofAws(new Error('\u001b]0;x\u0007\u009b')), 'wait')).toContain(
+      String.raw`\u001b]0;x\u0007\u009b (Error)`,
+    );
   });
 });

@@ -1,82 +1,70 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findKey, findRecord } from '../../../infra/admin/keys/find-key.ts';
 import { type KeySelection, keyView, listKeys, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { foundTokenText } from '../../../infra/admin/keys/key-sentences.ts';
 import { usageOfKey } from '../../../infra/admin/keys/usage.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { DAY_MS, isoDay, minuteOf } from '../../../shared/keys/verdict.ts';
-import { InProcessTarget } from '../../support/in-process-target.ts';
+import { DAY_MS, minuteOf } from '../../../shared/keys/verdict.ts';
 import { aKey } from '../../support/tables.ts';
+import { AdminService, NOW } from './admin-service.ts';
 
-const world = new InProcessTarget();
-const { target } = world;
+const { target, world } = new AdminService();
 
-beforeEach(() => world.reset());
-afterAll(() => world.close());
-
-const NOW = Date.parse('2026-11-21T12:30:45Z');
 const MINUTE = minuteOf(NOW);
-const MIDNIGHT = minuteOf(Date.parse('2026-11-21T00:00:00Z'));
-
-const ENDED = { access: 'full', label: 'main', last: 'ly02', since: 0 };
+const MIDNIGHT = minuteOf(Date.parse('2026-11-21'));
+const ENDED = { access: 'full', label: 'main', last: 'ly02', since: 0, until: NOW };
 
 test.each<[string, string, Partial<KeyRecord>]>([
   ['active', 'once its suspension is over', { suspendedUntil: NOW }],
   ['suspended', 'until its suspension is over', { suspendedUntil: NOW + 1 }],
   ['suspended', 'until it is resumed', { suspendedUntil: UNTIL_RESUMED, enabled: false }],
-  ['disabled', 'whatever else it is', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
-  ['expired', 'from that moment on', { expiresAtMs: NOW }],
-  ['no valid token', 'once the last one has ended', { tokens: { hash: { ...ENDED, until: NOW } } }],
-])('the state of a key is %s %s', (state, _, differences) => {
-  expect(keyView(aKey(differences), NOW).state).toBe(state);
+  ['disabled', 'even if it is suspended and expired', { enabled: false, suspendedUntil: NOW + 1, expiresAtMs: NOW }],
+  ['expired', 'from its expiry on', { expiresAtMs: NOW }],
+  ['no valid token', 'once its last token has expired', { tokens: { hash: ENDED } }],
+])('The state of a key is %s, %s', (state, _, differences) => {
+  expect(keyView(aKey(differences)).state).toBe(state);
 });
-
-const BY_ADMIN = { suspendedByAdmin: true };
 
 test.each<[string, Partial<KeyRecord>]>([
   ['active', {}],
   ['suspended automatically until 2026-11-21 12:35 UTC', { suspendedUntil: NOW + 300_000 }],
-  ['suspended by an admin until 2026-11-21 12:35 UTC', { suspendedUntil: NOW + 300_000, ...BY_ADMIN }],
-  ['suspended by an admin', { suspendedUntil: UNTIL_RESUMED, enabled: false, ...BY_ADMIN }],
-  ['disabled', { enabled: false }],
-  ['expired', { expiresAtMs: NOW }],
-])('the sentence about a token has the state of its key, and who suspended it: %s', (state, differences) => {
-  const key = keyView(aKey({ keyId: 'k', name: 'acme', ...differences }), NOW);
-  const text = foundTokenText({ key, token: key.tokens[0] ?? null });
+  ['suspended by an admin until 2026-11-21 12:35 UTC', { suspendedUntil: NOW + 300_000, suspendedByAdmin: true }],
+  ['suspended by an admin', { suspendedUntil: UNTIL_RESUMED, enabled: false, suspendedByAdmin: true }],
+])('A found token is shown with the state of its key: %s', (state, differences) => {
+  const key = keyView(aKey({ keyId: 'k', name: 'acme', ...differences }));
+  const [token = null] = key.tokens;
+  const rejected = state === 'active' ? '' : ` Its requests are rejected while the key is ${state}.`;
 
-  expect(text).toMatch(`It belongs to acme (k, free, ${state}). Its token `);
-  expect(text.endsWith(state === 'active' ? ' is valid (full access).' : `rejected while the key is ${state}.`)).toBe(
-    true,
+  expect(foundTokenText({ key, token })).toBe(
+    `It belongs to acme (k, free, ${state}). Its token ${token?.name} is valid (full access).${rejected}`,
   );
 });
 
-describe('the usage of a key', () => {
-  test.each<[string, Partial<KeyRecord>, number, number]>([
-    ['of this minute', { currentMinute: MINUTE }, 7, 70],
-    ['of another minute of today', { currentMinute: MINUTE - 1 }, 0, 70],
-    ['of the last minute of yesterday', { currentMinute: MIDNIGHT - 1 }, 0, 0],
-  ])('is read from a record %s', (_, differences, usedThisMinute, usedToday) => {
-    const view = keyView(aKey({ minuteUsed: 7, dayUsed: 70, ...differences }), NOW);
+describe('The usage of a key', () => {
+  test.each<[string, number, number, number]>([
+    ['is that of this minute', MINUTE, 7, 70],
+    ['has none of an earlier minute today', MINUTE - 1, 0, 70],
+    ['has none of yesterday', MIDNIGHT - 1, 0, 0],
+  ])('%s', (_, currentMinute, usedThisMinute, usedToday) => {
+    const view = keyView(aKey({ minuteUsed: 7, dayUsed: 70, currentMinute }));
     expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('has each UTC day since its creation, from stored days and its record, also after revocation', async () => {
-    const today = Date.now();
-    const dayBefore = (days: number): string => isoDay(today - days * DAY_MS);
-    const counted = { currentMinute: minuteOf(today), dayUsed: 5, dayRefused: 1 };
-    const before = { priorMinute: minuteOf(today - DAY_MS), priorUsed: 4, priorRefused: 2 };
-    await put('mine', 'mine', { ...counted, ...before, createdAt: today - 3 * DAY_MS, ...REVOKED });
-    world.usage = [marshall({ recordId: 'any', day: dayBefore(2), used: 3, refused: 0 })];
+  test('per UTC day since its creation adds stored days and those in its record, even of a revoked key', async () => {
+    const today = { currentMinute: MINUTE, dayUsed: 5, dayRefused: 1 };
+    const yesterday = { priorMinute: minuteOf(NOW - DAY_MS), priorUsed: 4, priorRefused: 2 };
+    await put('mine', 'mine', { ...today, ...yesterday, createdAt: NOW - 3 * DAY_MS, ...REVOKED });
+    world.usage = [marshall({ recordId: 'any', day: '2026-11-19', used: 3, refused: 0 })];
 
     expect(await usageOfKey(target, 'mine', 90)).toMatchObject({
       perDay: 1_000,
       days: [
-        { day: dayBefore(3), used: 0, refused: 0 },
-        { day: dayBefore(2), used: 3, refused: 0 },
-        { day: dayBefore(1), used: 4, refused: 2 },
-        { day: dayBefore(0), used: 5, refused: 1 },
+        { day: '2026-11-18', used: 0, refused: 0 },
+        { day: '2026-11-19', used: 3, refused: 0 },
+        { day: '2026-11-20', used: 4, refused: 2 },
+        { day: '2026-11-21', used: 5, refused: 1 },
       ],
     });
     expect((await usageOfKey(target, 'mine', 2)).days).toHaveLength(2);
@@ -87,7 +75,7 @@ const put = (keyId: string | undefined, name: string, state: object = {}) =>
   target.keyTable.add(aKey({ keyId, name, ...state }));
 const REVOKED = { revoked: true, enabled: false };
 
-describe('a key is found', () => {
+describe('A key is found', () => {
   test.each(['k1', 'Acme Pets', ' acme pets'])('by its id, or its name in any case: %s', async (text) => {
     await put('k1', 'Acme Pets');
     await put('old', 'Acme Pets', REVOKED);
@@ -96,15 +84,37 @@ describe('a key is found', () => {
     expect(await findKey(target, text)).toMatchObject({ keyId: 'k1' });
   });
 
-  test('by its record id before it has an id of API Gateway', async () => {
+  test('by the id of its record, also before API Gateway has assigned another id', async () => {
     const record = await put(undefined, 'Acme Pets');
 
     expect(await findKey(target, record?.recordId ?? '')).toEqual(record);
   });
+
+  test.each(['k1', 'Acme'])('after its revocation only to be shown: %s', async (text) => {
+    await put('k1', 'Acme', REVOKED);
+
+    expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
+    expect(await findRecord(target, text)).toMatchObject({ keyId: 'k1', revoked: true });
+    await expect(findKey(target, text)).rejects.toThrow('The key k1 was revoked.');
+  });
+
+  test.each([
+    ['belongs to several', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, created 1970-01-01\), a\d .* …$/],
+    [
+      'belongs to none',
+      'Beta Pest',
+      'There is no key Beta Pest. To list all keys: npm run admin -- keys list. If it was created in the AWS console less',
+    ],
+    ['is empty', ' ', 'There is no key without an id or name.'],
+  ])('by no name that %s; the failure says what to do', async (_, text, message) => {
+    for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
+
+    await expect(findKey(target, text)).rejects.toThrow(message);
+  });
 });
 
 const TOKEN = generateToken();
-const days = (count: number) => ({ expiresAtMs: Date.now() + count * 86_400_000 });
+const days = (count: number) => ({ expiresAtMs: NOW + count * DAY_MS });
 
 test.each<[KeySelection, string[]]>([
   [{}, ['a', 'b', 'c', 'd']],
@@ -114,7 +124,7 @@ test.each<[KeySelection, string[]]>([
   [{ state: 'no valid token' }, ['d']],
   [{ search: TOKEN.slice(-4) }, ['c']],
   [{ search: TOKEN.slice(-5) }, []],
-])('the list of keys filters by %j', async (selection, ids) => {
+])('The list of keys is filtered by %j', async (selection, ids) => {
   await put('a', 'Acme', days(15));
   await put('b', 'Beta', { ...days(13), suspendedUntil: UNTIL_RESUMED });
   await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
@@ -122,26 +132,4 @@ test.each<[KeySelection, string[]]>([
   await put('old', 'Acme', { ...REVOKED, ...days(1) });
 
   expect((await listKeys(target, selection)).map(({ id }) => id)).toEqual(ids);
-});
-
-test.each(['k1', 'Acme'])('a revoked key is shown by id and name, and no command changes it: %s', async (text) => {
-  await put('k1', 'Acme', REVOKED);
-
-  expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
-  expect(await findRecord(target, text)).toMatchObject({ keyId: 'k1', revoked: true });
-  await expect(findKey(target, text)).rejects.toThrow('The key k1 was revoked.');
-});
-
-test.each([
-  ['that several have', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, created 1970-01-01\), a\d .* …$/],
-  [
-    'that none has',
-    'Beta Pest',
-    'There is no key Beta Pest. To list all keys: npm run admin -- keys list. If it was created in the AWS console less',
-  ],
-  ['that is empty', ' ', 'There is no key without an id or name.'],
-])('a name %s is refused with a remedy', async (_, text, message) => {
-  for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
-
-  await expect(findKey(target, text)).rejects.toThrow(message);
 });

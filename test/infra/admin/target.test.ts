@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { findTarget } from '../../../infra/admin/service/target.ts';
+import { findTarget, type Target } from '../../../infra/admin/service/target.ts';
+import type { TargetOptions } from '../../../infra/admin/service/text.ts';
+import { closeTarget } from '../../support/admin-command.ts';
 import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
@@ -11,44 +13,6 @@ acceptForeignErrors();
 const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
 const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origin;
 
-const find = (url: string) => findTarget({ url }, notices);
-
-describe('a local server', () => {
-  test('that does not run is reported in one sentence with a remedy', async () => {
-    const origin = `http://127.0.0.1:${await freePort()}`;
-    await expect(find(origin)).rejects.toThrow(
-      `No server responds at ${origin}. Start it with npm start, or pass its address with --url.`,
-    );
-    for (const url of ['ftp://localhost:3000', 'local host', ''])
-      await expect(find(url)).rejects.toThrow(`--url ${url} is not a valid address. Example:`);
-  });
-
-  test('that stops fails the next call immediately with that sentence', async () => {
-    const found = Object.fromEntries(outputs.map((name) => [name, 'any']));
-    const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, found))));
-    const { origin } = link;
-    const { documents, gateway, gatewayOnce, apiStage, keyTable } = await find(origin.replace('http://', ''));
-    await link.close();
-
-    for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
-      await expect(call()).rejects.toThrow(`No server responds at ${origin}. Start it with npm start,`);
-    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
-  });
-
-  test.each([
-    ['of another version', 200, { ApiId: 'api' }, 'is not a local server of this version'],
-    [
-      'that refuses strangers',
-      403,
-      { __type: 'AccessDeniedException', message: 'No' },
-      'from this machine: No. Run the command',
-    ],
-  ])('%s is reported as such', async (_, status, body, message) => {
-    const server = await ScriptedServer.start(reply(status, body));
-    await expect(find(originOf(server))).rejects.toThrow(message);
-  });
-});
-
 const outputs = [
   'ApiId',
   'ApiStage',
@@ -56,30 +20,71 @@ const outputs = [
   ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History', 'Usage'].map((table) => `${table}TableName`),
 ];
 
-/** Finds the stage with a server in place of AWS. */
-async function findStage(server: ScriptedServer) {
-  const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
-  Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
-  return findTarget({ stage: 'staging' }, notices);
+/** Targets whose clients are closed after each test. */
+const found: Target[] = [];
+afterEach(() => {
+  found.splice(0).forEach(closeTarget);
+});
+async function find(options: TargetOptions): Promise<Target> {
+  const target = await findTarget(options, notices);
+  found.push(target);
+  return target;
 }
 
-const xml = (status: number, text: string) => ScriptedServer.start(reply(status, text, { 'Content-Type': 'text/xml' }));
+describe('A local server', () => {
+  test('that is not running, or has no valid address, is reported with what to do', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await expect(find({ url })).rejects.toThrow(
+      `No server responds at ${url}. Start it with npm start, or pass its address with --url.`,
+    );
+    for (const invalid of ['ftp://localhost:3000', 'local host', ''])
+      await expect(find({ url: invalid })).rejects.toThrow(`--url ${invalid} is not a valid address. Example:`);
+  });
 
-/** A server that returns a stack with these outputs, and then other texts. */
-function stackWith(names: readonly string[], ...more: readonly string[]): Promise<ScriptedServer> {
+  test('that stops is reported the same way by the next call, immediately', async () => {
+    const texts = Object.fromEntries(outputs.map((name) => [name, 'any']));
+    const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, texts))));
+    const { origin } = link;
+    const { gateway, apiStage, keyTable } = await find({ url: origin.replace('http://', '') });
+    await link.close();
+
+    for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
+      await expect(call()).rejects.toThrow(`No server responds at ${origin}. Start it with npm start,`);
+  });
+
+  const denied = { __type: 'AccessDeniedException', message: 'No' };
+
+  test.each([
+    ['has another version', 200, { ApiId: 'api' }, 'is not a local server of this version'],
+    ['refuses other machines', 403, denied, 'from this machine: No. Run the command'],
+  ])('that %s is reported as such', async (_, status, body, message) => {
+    const server = await ScriptedServer.start(reply(status, body));
+    await expect(find({ url: originOf(server) })).rejects.toThrow(message);
+  });
+});
+
+/** Finds the stage with a server in place of AWS, which returns these texts. @returns both */
+async function findStage(status: number, ...texts: readonly string[]) {
+  const server = await ScriptedServer.start(
+    ...texts.map((text) => reply(status, text, { 'Content-Type': 'text/xml' })),
+  );
+  const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' };
+  Object.assign(process.env, credentials, { AWS_ENDPOINT_URL: originOf(server) });
+  return { server, target: find({ stage: 'staging' }) };
+}
+
+/** The description of a stack with these outputs. */
+function stackWith(names: readonly string[]): string {
   const members = names.map(
     (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>of-${name}</OutputValue></member>`,
   );
   const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
   const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
-  const texts = [`<DescribeStacksResponse>${result}</DescribeStacksResponse>`, ...more];
-  return ScriptedServer.start(...texts.map((text) => reply(200, text, { 'Content-Type': 'text/xml' })));
+  return `<DescribeStacksResponse>${result}</DescribeStacksResponse>`;
 }
 
-describe('a stage on AWS', () => {
+describe('A stage on AWS', () => {
   const { env } = process;
-  const hint =
-    'Nothing was changed. Check the AWS credentials (profile default), AWS_REGION, and that the stack staging-Inventory is deployed there, or omit --stage.';
 
   beforeEach(() => {
     // Nothing that would let the AWS SDK find credentials or a region.
@@ -94,10 +99,9 @@ describe('a stage on AWS', () => {
   });
 
   test('is found by the outputs of its stack', async () => {
-    const server = await stackWith(outputs);
-    const { documents, gateway, gatewayOnce, ...target } = await findStage(server);
+    const { server, target } = await findStage(200, stackWith(outputs));
 
-    expect(target).toMatchObject({
+    expect(await target).toMatchObject({
       stage: 'staging',
       place: 'the stage staging',
       option: '--stage staging',
@@ -106,35 +110,34 @@ describe('a stage on AWS', () => {
       tables: { keys: 'of-KeysTableName', stock: 'of-StockTableName' },
     });
     expect(server.requests).toMatchObject([{ body: expect.stringContaining('StackName=staging-Inventory') }]);
-    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
-  test('records the caller of AWS as the admin, asked once', async () => {
+  test('records changes with the ARN of the caller, which is looked up once', async () => {
     const caller = '<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/ann</Arn></GetCallerIdentityResult>';
     const identity = `<GetCallerIdentityResponse>${caller}</GetCallerIdentityResponse>`;
-    const server = await stackWith(outputs, identity, '{}');
-    const { documents, gateway, gatewayOnce, history } = await findStage(server);
+    const { server, target } = await findStage(200, stackWith(outputs), identity, '{}');
+    const { history } = await target;
     for (const revision of [1, 2]) await history.put({ recordId: 'any', revision, at: 0, what: [] });
 
     const [, ...calls] = server.requests.map(({ body }) => body);
     const written = expect.stringContaining('"who":{"S":"arn:aws:iam::1:user/ann"}');
     expect(calls).toEqual([expect.stringContaining('Action=GetCallerIdentity'), written, written]);
-    for (const client of [documents, gateway, gatewayOnce]) client.destroy();
   });
 
-  test('is reported as unreachable without permission, with the address in use', async () => {
+  test('that the caller may not read is reported with what to check', async () => {
     const reason = 'User: eve is not authorized to perform: cloudformation:DescribeStacks';
     const error = `<Error><Type>Sender</Type><Code>AccessDenied</Code><Message>${reason}</Message></Error>`;
-    const server = await xml(403, `<ErrorResponse>${error}</ErrorResponse>`);
+    const { server, target } = await findStage(403, `<ErrorResponse>${error}</ErrorResponse>`);
 
-    await expect(findStage(server)).rejects.toThrow(
-      `Cannot reach the stage staging: ${reason}. ${hint} AWS_ENDPOINT_URL is set to ${originOf(server)}: unset it.`,
+    await expect(target).rejects.toThrow(
+      `Cannot reach the stage staging: ${reason}. Nothing was changed. Check the AWS credentials (profile default), AWS_REGION, ` +
+        'and that the stack staging-Inventory is deployed there, or omit --stage. ' +
+        `AWS_ENDPOINT_URL is set to ${originOf(server)}: unset it.`,
     );
   });
 
-  test('may run another version of the service', async () => {
-    await expect(findStage(await stackWith(['ApiId']))).rejects.toThrow(
-      'The stage staging runs another version of the service than this command',
-    );
+  test('of another version is reported as such', async () => {
+    const { target } = await findStage(200, stackWith(['ApiId']));
+    await expect(target).rejects.toThrow('The stage staging runs another version of the service than this command');
   });
 });
