@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
@@ -144,4 +146,17 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       expect({ isRecordId: isIssued(value), token: parseToken(value) }).toEqual({ isRecordId: false });
     }
   });
+});
+
+test('The batch concurrency has room for the documented number of keys at their full rate', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/limits.md'), 'utf8');
+  const keys = Number(/for (\d+) keys at their full rate/.exec(page)?.[1]);
+  const secondsOfBatch = 25 / 50;
+  const { rateLimit, burstLimit } = batchThrottle;
+
+  expect(stages.production.batchConcurrency).toBe(
+    keys * (burstLimit + rateLimit * secondsOfBatch) + overflowBatchThrottle.burstLimit,
+  );
+  // Single updates need the rest of the partition.
+  expect(keys * rateLimit * 25).toBeLessThan(1_000);
 });
