@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { join } from 'node:path';
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
@@ -18,13 +18,6 @@ import {
 } from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
-
-test('API Gateway calls the authorizer for every request: no cache and no identity source', () => {
-  const authorizers = propertiesOf(staging, 'AWS::ApiGateway::Authorizer', v.looseObject({}));
-
-  expect(authorizers).toMatchObject([['ApiAuthorizer', { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0 }]]);
-  expect(authorizers[0]?.[1]).not.toHaveProperty('IdentitySource');
-});
 
 test('Every method except preflights requires the authorizer and an API key', () => {
   const schema = v.looseObject({ HttpMethod: v.string() });
@@ -149,7 +142,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
 });
 
 test('The batch concurrency has room for the documented number of keys at their full rate', () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../../docs/operating/limits.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/operating/limits.md'), 'utf8');
   const keys = Number(/for (\d+) keys at their full rate/.exec(page)?.[1]);
   const secondsOfBatch = 25 / 50;
   const { rateLimit, burstLimit } = batchThrottle;

@@ -93,11 +93,6 @@ describe('the alarms', () => {
     expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
   });
 
-  test('have descriptions within the size limit of CloudWatch', () => {
-    for (const [, { AlarmDescription }] of propertiesOf(production, 'AWS::CloudWatch::Alarm', v.looseObject({})))
-      expect(Buffer.byteLength(String(AlarmDescription))).toBeLessThanOrEqual(1_024);
-  });
-
   test('that roll a release back need five minutes, less than a canary takes', () => {
     const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
 
