@@ -1,17 +1,16 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Hono } from 'hono';
 import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
-import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
-import { signature } from './control-plane-calls.ts';
+import { applyTemplate, GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
+import { createTables } from '../../../infra/local/dynamodb/tables.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
+import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
+import { signature } from './control-plane-calls.ts';
 
 const VALUE = 'a-value-of-at-least-20-characters';
-const throttle = { rateLimit: 2.5, burstLimit: 5 };
 
-const arnOf = (resource: string) => `arn:aws:apigateway:us-east-1::${resource}`;
-const tagsPath = (resource: string) => `/tags/${encodeURIComponent(arnOf(resource))}`;
-
-/** Have the key k1 on the plan `plan`, and another plan of the stage. */
+/** The key k1 on the plan `plan`, and another plan of the stage. */
 let records: GatewayRecords;
 let controlPlane: Hono;
 /** How often it has reported a change. */
@@ -21,8 +20,7 @@ beforeEach(() => {
   changes = 0;
   records = new GatewayRecords();
   records.putApiKey(anApiKey({ name: 'acme', value: VALUE, tags: { a: '1' }, planId: 'plan' }));
-  records.putUsagePlan(aUsagePlan({ throttle, quota: { limit: 2 }, tags: { a: '1' } }));
-  records.putUsagePlan(aUsagePlan({ id: 'other' }));
+  for (const id of ['plan', 'other']) records.putUsagePlan(aUsagePlan({ id }));
   controlPlane = createControlPlane(records, () => (changes += 1));
 });
 
@@ -37,20 +35,22 @@ async function send(route: string, body?: object, differences: RequestInit = {})
   return { status: response.status, error: response.headers.get('x-amzn-ErrorType'), body: parsed };
 }
 
-/** All records that a failed call must leave unchanged. */
-const all = () => JSON.stringify([records.apiKeys, records.keysOnPlan('plan')]);
 const replacing = (path: string, value: string) => ({ patchOperations: [{ op: 'replace', path, value }] });
-const key = (keyId: string) => ({ keyId, keyType: 'API_KEY' });
 
-const errors: Readonly<Record<number, RegExp>> = {
+const key = (keyId: string) => ({ keyId, keyType: 'API_KEY' });
+const items = (...ids: string[]) => ids.map((id) => expect.objectContaining({ id }));
+const resource = (kind: string, Properties: object) => ({ Type: `AWS::ApiGateway::${kind}`, Properties });
+
+const errorTypes: Readonly<Record<number, RegExp>> = {
   400: /^BadRequestException$/,
   404: /^(NotFound|UnknownOperation)Exception$/,
   409: /^ConflictException$/,
 };
 
 describe('a call', () => {
-  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage$/;
+  const tagsOfPlan = `/tags/${encodeURIComponent('arn:aws:apigateway:us-east-1::/usageplans/plan')}`;
   const adding = { patchOperations: [{ op: 'add', path: '/name', value: 'x' }] };
+  const secondPlan = /^Usage Plan other cannot be added because API Key k1 .* same API stage$/;
 
   test.each<[status: number, message: RegExp, call: string, ...body: object[]]>([
     [404, /not support POST \/usageplans\. .* POST \/apikeys, .*DELETE /, 'POST /usageplans', { name: 'x' }],
@@ -61,7 +61,7 @@ describe('a call', () => {
     [409, /^API Key already exists$/, 'POST /apikeys', { value: VALUE }],
     [400, /"replace" but received "add"/, 'PATCH /apikeys/k1', adding],
     [400, /but received "yes"/, 'PATCH /apikeys/k1', replacing('/enabled', 'yes')],
-    [404, /Resource identifier/, `PUT ${tagsPath('/usageplans/plan')}`, { tags: { a: '2' } }],
+    [404, /Resource identifier/, `PUT ${tagsOfPlan}`, { tags: { a: '2' } }],
     [400, /limit must be a number/, 'GET /apikeys?limit=abc'],
     [400, /limit must be a number/, 'GET /apikeys?limit=501'],
     [404, /Usage Plan ID/, 'GET /usageplans/none/keys'],
@@ -71,24 +71,21 @@ describe('a call', () => {
     [404, /Plan Key identifier/, 'GET /usageplans/other/keys/k1'],
     [404, /Plan Key identifier/, 'DELETE /usageplans/other/keys/k1'],
   ])('fails with %d %s and changes nothing: %s', async (status, message, call, ...[body]) => {
-    const before = all();
+    const before = structuredClone(records.apiKeys);
 
     expect(await send(call, body)).toMatchObject({
       status,
-      error: expect.stringMatching(errors[status] ?? ''),
+      error: expect.stringMatching(errorTypes[status] ?? ''),
       body: { message: expect.stringMatching(message) },
     });
-    expect(all()).toBe(before);
+    expect(records.apiKeys).toEqual(before);
     expect(changes).toBe(0);
   });
 
+  const tooLong = { Authorization: signature, 'Content-Length': `${1024 ** 2 + 1}` };
+
   test.each<[status: number, what: string, differences: RequestInit, message: string]>([
-    [
-      413,
-      'is too long',
-      { headers: { Authorization: signature, 'Content-Length': `${1024 ** 2 + 1}` } },
-      'Request Too Long',
-    ],
+    [413, 'is too long', { headers: tooLong }, 'Request Too Long'],
     [403, 'is not signed', { headers: { Authorization: 'Bearer psk_x' } }, 'Missing Authentication Token'],
     [400, 'is not JSON', { body: '{"name":' }, 'Invalid JSON'],
   ])('fails with %d if it %s', async (status, _, differences, message) => {
@@ -97,8 +94,6 @@ describe('a call', () => {
     expect(response).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
   });
 });
-
-const item = (...ids: string[]) => ids.map((id) => expect.objectContaining({ id }));
 
 describe('API keys', () => {
   test('are created as the call says, with a generated value by default', async () => {
@@ -124,8 +119,84 @@ describe('API keys', () => {
   test('are listed in pages, optionally by name prefix', async () => {
     for (const id of ['k2', 'k3']) records.putApiKey(anApiKey({ id }));
 
-    expect((await send('GET /apikeys?limit=2')).body).toEqual({ item: item('k1', 'k2'), position: 'k2' });
-    expect((await send('GET /apikeys?limit=2&position=k2')).body).toEqual({ item: item('k3') });
-    expect((await send('GET /apikeys?name=ac')).body).toEqual({ item: item('k1') });
+    expect((await send('GET /apikeys?limit=2')).body).toEqual({ item: items('k1', 'k2'), position: 'k2' });
+    expect((await send('GET /apikeys?limit=2&position=k2')).body).toEqual({ item: items('k3') });
+    expect((await send('GET /apikeys?name=ac')).body).toEqual({ item: items('k1') });
+  });
+});
+
+describe('stored records', () => {
+  const database = new EmbeddedDatabase();
+  const stored = anApiKey({ name: '', description: 'for tests', tags: { a: '' }, planId: 'plan' });
+
+  /** Has the control plane use the records of the next start. */
+  async function start(): Promise<void> {
+    records = new GatewayRecords(database.client);
+    await records.load();
+    controlPlane = createControlPlane(records, () => undefined);
+  }
+
+  test('stay unchanged if a change cannot be stored, which returns 500', async () => {
+    const errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    // There is no table yet.
+    controlPlane = createControlPlane((records = new GatewayRecords(database.client)), () => undefined);
+    records.putApiKey(stored);
+    const calls = [await send('POST /apikeys'), await send('DELETE /apikeys/k1')];
+
+    expect(calls).toMatchObject([{ status: 500 }, { status: 500 }]);
+    expect(records.apiKeys).toEqual([stored]);
+    expect(errors).toHaveBeenCalledTimes(2);
+    errors.mockRestore();
+  });
+
+  describe('in their table', () => {
+    beforeEach(async () => {
+      await createTables(database.client, [gatewayTable]);
+      await start();
+    });
+
+    test('survive a restart: keys with their plan', async () => {
+      await records.saveApiKey(stored);
+      await records.saveApiKey(anApiKey({ id: 'deleted' }));
+      await records.removeApiKey('deleted');
+      await start();
+
+      expect(records.apiKeys).toEqual([stored]);
+    });
+
+    test('contain both of two concurrent changes to a key', async () => {
+      await records.saveApiKey(stored);
+      const bodies = [replacing('/name', 'renamed'), replacing('/enabled', 'false')];
+      await Promise.all(bodies.map((body) => send('PATCH /apikeys/k1', body)));
+      const inMemory = records.apiKey('k1');
+      await start();
+      const changed = { ...stored, name: 'renamed', enabled: false };
+
+      expect([inMemory, records.apiKey('k1')]).toEqual([changed, changed]);
+    });
+
+    test('contain the keys of admins, but no keys or plans of the template', async () => {
+      const Quota = { Limit: 20, Period: 'DAY' };
+      const planKey = { KeyId: { Ref: 'Key' }, KeyType: 'API_KEY', UsagePlanId: { Ref: 'Plan' } };
+      const stack = new ServedStack('test', {
+        Resources: {
+          Plan: resource('UsagePlan', { UsagePlanName: 'staging Free', ApiStages: [], Quota }),
+          Key: resource('ApiKey', { Value: 'of-the-template', Enabled: true }),
+          PlanKey: resource('UsagePlanKey', planKey),
+        },
+      });
+      applyTemplate(records, stack);
+      await records.saveApiKey({ ...(records.apiKey('Key') ?? stored), enabled: false });
+      await records.saveApiKey(anApiKey({ planId: 'Plan' }));
+      await start();
+
+      expect([records.apiKeys, records.usagePlans]).toMatchObject([[{ id: 'k1' }], []]);
+      applyTemplate(records, stack);
+      expect(records.keysOnPlan('Plan')).toMatchObject([
+        { id: 'k1' },
+        { id: 'Key', value: 'of-the-template', enabled: true },
+      ]);
+      expect(records.usagePlans).toMatchObject([{ id: 'Plan', quota: { limit: 20 } }]);
+    });
   });
 });

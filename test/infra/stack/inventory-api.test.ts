@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
@@ -16,13 +18,6 @@ import {
 } from '../../support/service-template.ts';
 
 const staging = readableStage('staging');
-
-test('API Gateway calls the authorizer for every request: no cache and no identity source', () => {
-  const authorizers = propertiesOf(staging, 'AWS::ApiGateway::Authorizer', v.looseObject({}));
-
-  expect(authorizers).toMatchObject([['ApiAuthorizer', { Type: 'REQUEST', AuthorizerResultTtlInSeconds: 0 }]]);
-  expect(authorizers[0]?.[1]).not.toHaveProperty('IdentitySource');
-});
 
 test('Every method except preflights requires the authorizer and an API key', () => {
   const schema = v.looseObject({ HttpMethod: v.string() });
@@ -144,4 +139,17 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
       expect({ isRecordId: isIssued(value), token: parseToken(value) }).toEqual({ isRecordId: false });
     }
   });
+});
+
+test('The batch concurrency has room for the documented number of keys at their full rate', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/operating/limits.md'), 'utf8');
+  const keys = Number(/for (\d+) keys at their full rate/.exec(page)?.[1]);
+  const secondsOfBatch = 25 / 50;
+  const { rateLimit, burstLimit } = batchThrottle;
+
+  expect(stages.production.batchConcurrency).toBe(
+    keys * (burstLimit + rateLimit * secondsOfBatch) + overflowBatchThrottle.burstLimit,
+  );
+  // Single updates need the rest of the partition.
+  expect(keys * rateLimit * 25).toBeLessThan(1_000);
 });

@@ -3,10 +3,17 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import tls from 'node:tls';
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isResponseLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
-import { clientOfFunctions, localEndpoint, pointSdkAt } from '../../support/engines.ts';
+import { clientOfFunctions, localEndpoint, pointSdkAt, testClient } from '../../support/engines.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { UNPARSABLE_RESPONSE } from '../../support/faulty-engine.ts';
 import { close, freePort, listen } from '../../support/listening.ts';
@@ -25,12 +32,12 @@ const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
 const fails = (status: number, type: string, rest: object = {}): Answer =>
   json(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault', ...rest });
 
-const FOUND = json(200, { Item: { petId: { N: '9223372036854775807' }, tags: { L: [{ S: 'a' }, { NULL: true }] } } });
+const FOUND = json(200, { Item: { petId: { N: '42' } } });
 
 const server = new ScriptedDynamoDB(FOUND);
 
 afterEach(() => {
-  for (const name of ['AWS_SESSION_TOKEN', 'AWS_LAMBDA_FUNCTION_NAME', '_X_AMZN_TRACE_ID']) delete process.env[name];
+  for (const name of ['AWS_SESSION_TOKEN', '_X_AMZN_TRACE_ID']) delete process.env[name];
 });
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
@@ -48,28 +55,80 @@ const NONE = { unavailable: false, throttled: false, refused: false, lost: false
 const THROTTLED = { ...NONE, unavailable: true, throttled: true, refused: true };
 const LOST = { ...NONE, unavailable: true, lost: true };
 
+const int64 = 2n ** 63n - 1n;
+const values = { int64, name: '', none: null, left: undefined, tags: new Set(['a']), map: { list: [1.5, true] } };
+const attributes = {
+  int64: { N: `${int64}` },
+  none: { NULL: true },
+  set: { NS: ['1'] },
+  map: { M: { list: { L: [] } } },
+};
+
+/** A call of each operation, whose tables have names of members, and the output of DynamoDB. */
+const exchanges: readonly [string, (client: DynamoDBDocumentClient) => Promise<object>, object][] = [
+  ['Get', (client) => client.send(new GetCommand({ TableName: 'Key', Key: values })), { Item: attributes }],
+  [
+    'BatchGet',
+    (client) =>
+      client.send(new BatchGetCommand({ RequestItems: { a: { Keys: [values, values] }, Keys: { Keys: [values] } } })),
+    {
+      Responses: { a: [attributes], Keys: [] },
+      UnprocessedKeys: { Keys: { Keys: [attributes], ConsistentRead: true } },
+    },
+  ],
+  [
+    'Query',
+    (client) =>
+      client.send(new QueryCommand({ TableName: 'a', ExpressionAttributeValues: values, ExclusiveStartKey: values })),
+    { Items: [attributes, {}], Count: 2, LastEvaluatedKey: attributes },
+  ],
+  [
+    'Update',
+    (client) => client.send(new UpdateCommand({ TableName: 'a', Key: values, ExpressionAttributeValues: values })),
+    { Attributes: attributes },
+  ],
+  [
+    'TransactWrite',
+    (client) => {
+      const Put = { TableName: 'a', Item: values, ExpressionAttributeValues: values };
+      const Update = { TableName: 'Item', Key: values, UpdateExpression: 'x', ExpressionAttributeValues: values };
+      return client.send(new TransactWriteCommand({ TransactItems: [{ Put }, { Update }], ClientRequestToken: 'b' }));
+    },
+    {},
+  ],
+];
+
 describe('The minimal DynamoDB client', () => {
   const directory = temporaryDirectory();
 
-  test('sends DynamoDB JSON, and preserves the digits of numbers in both directions', async () => {
-    const { Item } = await newClient().send(GET);
-    await newClient().send(UPDATE);
+  test.each(exchanges)('converts values of a %s as the SDK does, and sends the same call', async (_, send, output) => {
+    server.responses = [json(200, output), json(200, output)];
+    const ours = await send(newClient());
+    const theirs = await send(testClient());
+    const [call, whole] = server.calls.map(({ headers, body }) => ({
+      target: headers['x-amz-target'],
+      type: headers['content-type'],
+      body: JSON.parse(body),
+    }));
 
-    expect(Item).toMatchObject({ petId: { value: '9223372036854775807' }, tags: ['a', null] });
-    expect(server.calls.map(({ body }) => body)).toEqual([
-      '{"TableName":"pets","Key":{"petId":{"N":"42"}}}',
-      '{"TableName":"pets","Key":{"petId":{"N":"9223372036854775807"}}}',
-    ]);
-    expect(server.calls[0]?.headers).toMatchObject({
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': 'DynamoDB_20120810.GetItem',
-    });
+    expect(theirs).toEqual({ $metadata: expect.anything(), ...ours });
+    expect(call).toEqual(whole);
+  });
+
+  test.each([
+    ['binary values', { petId: Buffer.from('42') }, 'no binary values'],
+    ['undefined values within others', { petId: 42, tags: [undefined] }, 'remove undefined values'],
+  ])('refuses %s before it sends a request', async (_, Key, message) => {
+    const failure = await failureOf(newClient().send(new UpdateCommand({ TableName: 'pets', Key })));
+
+    expect(failure).toMatchObject({ message: expect.stringContaining(message) });
+    expect(isUnavailable(failure)).toBe(false);
+    expect(server.calls).toEqual([]);
   });
 
   test('signs with the credentials of its environment, and sends the trace header', async () => {
     const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1';
-    const variables = { AWS_SESSION_TOKEN: 'a token', AWS_LAMBDA_FUNCTION_NAME: 'f', _X_AMZN_TRACE_ID: trace };
-    Object.assign(process.env, variables);
+    Object.assign(process.env, { AWS_SESSION_TOKEN: 'a token', _X_AMZN_TRACE_ID: trace });
     await newClient().send(GET);
 
     expect(server.calls[0]?.headers).toMatchObject({
@@ -83,18 +142,9 @@ describe('The minimal DynamoDB client', () => {
   });
 
   test.each([
-    [
-      'of eu-central-1',
-      { AWS_REGION: 'eu-central-1', URL_SUFFIX: 'amazonaws.com' },
-      'dynamodb.eu-central-1.amazonaws.com',
-    ],
-    [
-      'of another partition',
-      { AWS_REGION: 'cn-north-1', URL_SUFFIX: 'amazonaws.com.cn' },
-      'dynamodb.cn-north-1.amazonaws.com.cn',
-    ],
-    ['of AWS_ENDPOINT_URL', { AWS_ENDPOINT_URL: 'https://emulator.example' }, 'emulator.example'],
-  ])('calls the endpoint %s', async (_title, variables, host) => {
+    ['dynamodb.cn-north-1.amazonaws.com.cn', { AWS_REGION: 'cn-north-1', URL_SUFFIX: 'amazonaws.com.cn' }],
+    ['emulator.example', { AWS_ENDPOINT_URL: 'https://emulator.example' }],
+  ])('calls the endpoint %s with %j', async (host, variables) => {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION } = process.env;
     Object.assign(process.env, variables);
     delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];

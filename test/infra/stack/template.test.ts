@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { stageNames, stages } from '../../../infra/stages.ts';
-import { inventoryTemplate, propertiesOf, readableStage } from '../../support/service-template.ts';
+import { stages } from '../../../infra/stages.ts';
+import { propertiesOf, readableStage } from '../../support/service-template.ts';
 
 const production = readableStage('production');
 
@@ -21,7 +21,6 @@ const settings: readonly [type: string, properties: object][] = [
   ],
   ['AWS::ApiGateway::Stage', { TracingEnabled: true }],
   ['AWS::SQS::Queue', { SqsManagedSseEnabled: true }],
-  ['AWS::Logs::LogGroup', { RetentionInDays: stages.production.logRetentionDays }],
 ];
 
 test.each(settings)('Every %s has the expected settings', (type, properties) => {
@@ -126,30 +125,4 @@ test('The firewall does not block the longest query that the contract allows', (
     'Properties.Rules.1.Statement.ManagedRuleGroupStatement',
     expect.objectContaining({ RuleActionOverrides }),
   );
-});
-
-/** The names that a value refers to, by Ref, GetAtt or DependsOn. */
-function referencesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => {
-    if (name === 'Ref' || name === 'DependsOn') return [part].flat().map(String);
-    return name === 'Fn::GetAtt' && Array.isArray(part) ? [String(part[0])] : referencesIn(part);
-  });
-}
-
-/** The resources that refer to each other, so that none can be made first. */
-function inCircles(resources: Readonly<Record<string, unknown>>): string[] {
-  const needs = Object.entries(resources).map(([id, one]) => ({ id, of: referencesIn(one).filter((it) => it !== id) }));
-  let waiting = needs;
-  let before = Infinity;
-  while (waiting.length < before) {
-    before = waiting.length;
-    const names = new Set(waiting.map(({ id }) => id));
-    waiting = waiting.filter(({ of }) => of.some((name) => names.has(name)));
-  }
-  return waiting.map(({ id }) => id);
-}
-
-test.each(stageNames)('The resources of %s have no circular references', (stage) => {
-  expect(inCircles(inventoryTemplate(stage).Resources)).toEqual([]);
 });

@@ -1,0 +1,269 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { GatewayRecords, type UsagePlan } from '../../../infra/local/control-plane/gateway-records.ts';
+import { callAuthorizer } from '../../../infra/local/gateway/call-authorizer.ts';
+import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
+import { integrate, integrateStreaming } from '../../../infra/local/gateway/integration.ts';
+import { loadRestApi } from '../../../infra/local/gateway/rest-api.ts';
+import { createRouter } from '../../../infra/local/gateway/router.ts';
+import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';
+import { ServedStack } from '../../../infra/local/template/stack.ts';
+import { DAY_MS } from '../../../shared/keys/verdict.ts';
+import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { resourcesIn, ServiceTemplate } from '../../support/service-template.ts';
+import { answering, streaming, testFunctions } from './test-functions.ts';
+
+let notices = '';
+beforeEach(() => {
+  notices = '';
+  jest.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean((notices += String(line))));
+});
+afterEach(() => void jest.restoreAllMocks());
+
+const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
+
+/** Each resource is its own target. */
+const routerOf = (...routes: readonly string[]) =>
+  createRouter(
+    routes.map((route) => {
+      const [method = '', path = ''] = route.split(' ');
+      return { method, path, target: path };
+    }),
+  );
+
+describe('the router', () => {
+  const onB = ['GET /a/{name}', 'GET /a/b'];
+  const router = routerOf('ANY /{path+}', 'GET /a/{rest+}', ...onB, 'GET /c/b/d', 'GET /c/{name}/c', 'GET /');
+
+  test.each([
+    ['/', '/', {}],
+    ['/a/b', '/a/b', {}],
+    ['/a/x', '/a/{name}', { name: 'x' }],
+    ['/a/x/y', '/a/{rest+}', { rest: 'x/y' }],
+    // A resource that leads nowhere is left again.
+    ['/c/b/c', '/c/{name}/c', { name: 'b' }],
+    ['/c/b/e', '/{path+}', { path: 'c/b/e' }],
+    // Each part is given as it was sent.
+    ['/c/1%2F2/c', '/c/{name}/c', { name: '1%2F2' }],
+    ['/c/%zz/c', '/c/{name}/c', { name: '%zz' }],
+    // Slashes count, but those before the first part, and a last one of what a greedy parameter takes.
+    ['//a/b', '/a/b', {}],
+    ['/c/b/d/', '/{path+}', { path: 'c/b/d' }],
+    ['/x//y/', '/{path+}', { path: 'x//y' }],
+  ])('prefers literal parts to parameters, and these to greedy ones: %s is %s', (path, target, pathParameters) => {
+    expect(router('GET', path)).toEqual({ target, resourcePath: target, pathParameters });
+  });
+
+  test('falls back only to greedy resources for a method that the resource lacks', () => {
+    expect(router('POST', '/a/b')).toMatchObject({ resourcePath: '/{path+}', pathParameters: { path: 'a/b' } });
+    expect(routerOf('POST /a/{name}', 'GET /a/b')('POST', '/a/b')).toBeUndefined();
+  });
+});
+
+/** A plan with a key. @returns the result of requests at one time: the id of the key, or the error's type */
+function planWith(settings: Partial<UsagePlan>): (time: number, count: number) => unknown[] {
+  const records = new GatewayRecords();
+  const meter = usageMeter(records, apiStage);
+  records.putUsagePlan(aUsagePlan(settings));
+  records.putApiKey(anApiKey({ value: 'value-1', planId: 'plan' }));
+  const outcomeAt = (time: number): unknown => {
+    try {
+      return meter('value-1', time);
+    } catch (error) {
+      return Object(error).type;
+    }
+  };
+  return (time, count) => Array.from({ length: count }, () => outcomeAt(time));
+}
+
+describe('a usage plan', () => {
+  const MIDNIGHT = Date.UTC(2026, 10, 21);
+
+  test.each([
+    [499, 0],
+    [1_000, 2],
+  ])('refills its throttle at its rate: %d ms after the burst it admits %d', (elapsed, admitted) => {
+    const outcomesAt = planWith({ throttle: { rateLimit: 2, burstLimit: 5 } });
+    outcomesAt(MIDNIGHT, 5);
+
+    expect(outcomesAt(MIDNIGHT + elapsed, 6).filter((outcome) => outcome === 'k1')).toHaveLength(admitted);
+  });
+
+  test('resets its quota at midnight UTC', () => {
+    const outcomesAt = planWith({ quota: { limit: 3 } });
+    const full = ['k1', 'k1', 'k1', 'QUOTA_EXCEEDED'];
+
+    expect(outcomesAt(MIDNIGHT + 1, 4)).toEqual(full);
+    expect(outcomesAt(MIDNIGHT + DAY_MS - 1, 1)).toEqual(['QUOTA_EXCEEDED']);
+    expect(outcomesAt(MIDNIGHT + DAY_MS, 4)).toEqual(full);
+  });
+});
+
+/** What an authorizer returns. */
+const resultWith = (Effect: string, Resource: string): string => {
+  const policyDocument = { Version: '2012-10-17', Statement: [{ Effect, Action: 'execute-api:Invoke', Resource }] };
+  return JSON.stringify({ principalId: 'k1', policyDocument, context: { limit: 0 } });
+};
+
+describe('an authorizer', () => {
+  const STAGE_ARN = 'arn:aws:execute-api:us-east-1:000000000000:a1b2c3/v1';
+
+  /** Calls an authorizer for `GET /inventory`. */
+  const call = (result: Promise<string>, variables = new ContextVariables()) =>
+    callAuthorizer({ name: 'authorizer', invoke: () => result }, {}, `${STAGE_ARN}/GET/inventory`, variables);
+
+  test.each([
+    ['denies the request', resultWith('Deny', `${STAGE_ARN}/*`)],
+    ['allows another method', resultWith('Allow', `${STAGE_ARN}/PATCH/*`)],
+  ])('that %s causes ACCESS_DENIED, and the gateway response has its context', async (_, result) => {
+    const variables = new ContextVariables();
+
+    await expect(call(Promise.resolve(result), variables)).rejects.toEqual(gatewayError('ACCESS_DENIED'));
+    expect([...variables]).toEqual([
+      ['authorizer.limit', '0'],
+      ['authorizer.principalId', 'k1'],
+    ]);
+  });
+
+  test('that does not respond within 29 seconds causes INTEGRATION_TIMEOUT', async () => {
+    jest.useFakeTimers();
+    const called = call(new Promise(() => undefined));
+    jest.advanceTimersByTime(29_000);
+    jest.useRealTimers();
+
+    await expect(called).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+  });
+
+  test.each(['', '{"principalId":"k1"}'])('that returns %j causes a configuration error', async (result) => {
+    await expect(call(Promise.resolve(result))).rejects.toEqual(gatewayError('AUTHORIZER_CONFIGURATION_ERROR'));
+    expect(notices).toMatch(/^authorizer returned a malformed authorizer response: /);
+  });
+});
+
+describe('a function', () => {
+  const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
+  const json = ['Content-Type', 'application/json'];
+  const deploy = testFunctions();
+
+  /** The streamed response of a function, as a whole. */
+  const responseTo = async (source: string) => {
+    const { body, ...head } = await integrateStreaming(deploy(source), '{}', 10_000);
+    return { ...head, body: await text(body) };
+  };
+
+  test('that streams has status and headers in its metadata', async () => {
+    const source = streaming(`await write('[1,'); await write(Buffer.from('2]')); stream.end();`, metadata);
+
+    expect(await responseTo(source)).toEqual({ status: 200, headers: [json, ['X-Id', 'ä']], body: '[1,2]' });
+  });
+
+  test.each([
+    ['without metadata', streaming(`stream.end('[1]');`)],
+    ['with metadata but no body', streaming('stream.end();', metadata)],
+    ['from a function that does not stream', answering(metadata)],
+  ])('whose response is expected as a stream, but comes %s, causes a 502', async (_, source) => {
+    await expect(responseTo(source)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+  });
+
+  test('may return headers, which multiValueHeaders override', async () => {
+    const headers = { 'X-One': 1, 'x-two': 'replaced' };
+    const result = { statusCode: 200, headers, multiValueHeaders: { 'X-Two': ['a', 'b'] }, isBase64Encoded: false };
+    const response = await integrate(deploy(answering(result)), '{}', 10_000);
+
+    expect(response.headers).toEqual([json, ['X-One', '1'], ['X-Two', 'a'], ['X-Two', 'b']]);
+  });
+
+  test.each([
+    [{ statusCode: 600 }, 'statusCode must be <=599'],
+    [{ statusCode: 200, body: { quantity: 5 } }, 'body must be string'],
+    [{ statusCode: 200, quantity: 5 }, 'quantity must be never'],
+  ])('that returns %j causes a 502, and the terminal says why: %s', async (result, reason) => {
+    const lambda = deploy(answering(result));
+
+    await expect(integrate(lambda, '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+    expect(notices).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
+  });
+
+  test.each([
+    ['that never returns', integrate, 'exports.handler = () => new Promise(() => {});'],
+    ['that never begins to stream', integrateStreaming, streaming('await new Promise(() => {});')],
+  ])('%s causes INTEGRATION_TIMEOUT', async (_, call, source) => {
+    await expect(call(deploy(source), '{}', 100)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+  });
+
+  test('whose streamed body outlasts the timeout causes INTEGRATION_TIMEOUT', async () => {
+    // With so little time to answer, loading the function would be all that it does.
+    const lambda = deploy(streaming(`if (event.load) return stream.end(); await write('[1,');`, metadata));
+    await text(lambda.stream('{"load":true}'));
+    const { body } = await integrateStreaming(lambda, '{}', 300);
+
+    await expect(text(body)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
+  });
+});
+
+const lambdaNamed = (name: string) => {
+  const result = name.includes('Authorizer') ? resultWith('Allow', '*') : '{"statusCode":200}';
+  return { name, invoke: () => Promise.resolve(result), stream: () => Readable.from([]) };
+};
+
+describe('a method', () => {
+  const service = new ServiceTemplate();
+
+  /** The status of a request to adjust an entry, with other properties of the permissions with such ids. */
+  async function statusWith(permissions: RegExp, properties: object): Promise<number> {
+    const template = service.with((editable) => {
+      for (const [id, { Properties }] of resourcesIn(editable, 'AWS::Lambda::Permission'))
+        if (permissions.test(id)) Object.assign(Properties, properties);
+      for (const [, { Properties }] of resourcesIn(editable, 'AWS::ApiGateway::Method'))
+        Properties.ApiKeyRequired = false;
+    });
+    const stack = new ServedStack(service.stackName, template);
+    const byArn = new Map(stack.resources('AWS::Lambda::Alias').map(({ ref }) => [ref, lambdaNamed(ref)]));
+    const { status } = await loadRestApi(stack, byArn, new GatewayRecords()).respond({
+      id: 'r1',
+      receivedAt: 0,
+      method: 'POST',
+      path: '/inventory/1/adjustments',
+      query: '',
+      headers: [],
+      body: Buffer.alloc(0),
+      bodyTooLarge: false,
+      sourceIp: '127.0.0.1',
+      protocol: 'HTTP/1.1',
+    });
+    return status;
+  }
+
+  const API = 'arn:aws:execute-api:*:*:*/*';
+  const OF_METHOD = /POST.*adjustments/;
+  const withoutAlias = 'staging-Inventory-FunctionsAdjustInventory';
+
+  test.each<[string, RegExp, object]>([
+    ['from the template', /^$/, {}],
+    ['for every source', OF_METHOD, { SourceArn: undefined }],
+    ['with another pattern', OF_METHOD, { SourceArn: `${API}/POST/inv*/adjustments` }],
+  ])('is served if its function has the permission %s', async (_, permissions, properties) => {
+    expect(await statusWith(permissions, properties)).toBe(200);
+    expect(notices).toBe('');
+  });
+
+  test.each<[string, RegExp, object, number, string]>([
+    [
+      'another path',
+      OF_METHOD,
+      { SourceArn: `${API}/pets/*` },
+      500,
+      'AdjustInventory.*/v1/POST/inventory/\\*/adjustments$',
+    ],
+    ['another HTTP method', OF_METHOD, { SourceArn: `${API}/GET/inventory/*` }, 500, 'AdjustInventory'],
+    ['another principal', OF_METHOD, { Principal: 'events.amazonaws.com' }, 500, 'AdjustInventory'],
+    ['a function without its alias', OF_METHOD, { FunctionName: withoutAlias }, 500, 'AdjustInventory'],
+    ['another authorizer', /Authorizer/, { SourceArn: `${API}/authorizers/other` }, 503, 'Authorizer.*/authorizers/'],
+  ])('fails if a permission is for %s, and the terminal says why', async (_, ids, properties, status, notice) => {
+    expect(await statusWith(ids, properties)).toBe(status);
+    expect(notices).toMatch(
+      new RegExp(`^No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke \\S*Functions${notice}`, 'm'),
+    );
+  });
+});
