@@ -149,20 +149,23 @@ describe('npm run deploy', () => {
       undefined,
       /^Failed: cdk deploy\. staging-Inventory was not changed\. Run the same command again after an int.*\n$/,
     ],
-  ])('reports the status that a failed deployment leaves, and the first resource that failed: %s', async (status, line) => {
-    const ended = [
-      event('UPDATE_ROLLBACK_IN_PROGRESS'),
-      failed('Other', 'Resource update cancelled'), // cspell:disable-line
-      failed('ListAlias', 'An alarm fired'),
-      event('UPDATE_IN_PROGRESS'),
-    ];
-    const before = [failed('Old', 'Long ago'), event('UPDATE_IN_PROGRESS')];
-    account.events = [...(status === undefined ? [] : ended), ...before];
-    account.statusAfter = status;
-    const { exitCode, stderr } = await deploy(['--stage', 'staging'], { FAILS: 'deploy*' });
+  ])(
+    'reports the status that a failed deployment leaves, and the first resource that failed: %s',
+    async (status, line) => {
+      const ended = [
+        event('UPDATE_ROLLBACK_IN_PROGRESS'),
+        failed('Other', 'Resource update cancelled'), // cspell:disable-line
+        failed('ListAlias', 'An alarm fired'),
+        event('UPDATE_IN_PROGRESS'),
+      ];
+      const before = [failed('Old', 'Long ago'), event('UPDATE_IN_PROGRESS')];
+      account.events = [...(status === undefined ? [] : ended), ...before];
+      account.statusAfter = status;
+      const { exitCode, stderr } = await deploy(['--stage', 'staging'], { FAILS: 'deploy*' });
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringMatching(line) });
-  });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringMatching(line) });
+    },
+  );
 
   test('shows the running and the previous commit, even with uncommitted changes', async () => {
     account.outputs = { RunningBuild: 'b2', PreviousBuild: 'a1' };
