@@ -155,19 +155,15 @@ describeInBrowser('The console in a browser', () => {
     await check('its usage');
   });
 
-  test('a key is revoked after a confirmation', async () => {
+  test('a revocation and an import ask first, on accessible pages', async () => {
     await page.getByText('Revoke permanently', { exact: true }).click();
     await press('Revoke permanently …');
     await page.getByText('All its requests, with its token, are denied permanently.').waitFor();
     await check('a question');
-    expect(await status()).toBe(200);
     await press('Revoke permanently');
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
     expect(await note()).toMatch(/^W+ \(\w+\) is revoked\.$/);
     expect(await status()).toBe(401);
-  });
 
-  test('a file of stock is imported and exported', async () => {
     await open(`/stock?petId=${MAX_INT64}`);
     await check('stock');
     const buffer = Buffer.from('petId,quantity,status\n101,3,available\n');
@@ -177,12 +173,6 @@ describeInBrowser('The console in a browser', () => {
     await check('a question about an import');
     await press('Import');
     expect(await note()).toBe(`Imported 1 stock entry from stock.csv into ${host.origin}: 0 new, 1 changed.`);
-    const downloading = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download .csv' }).click();
-    const download = await downloading;
-    const text = Buffer.concat(await (await download.createReadStream()).toArray()).toString();
-    expect(download.suggestedFilename()).toBe('stock.csv');
-    expect(text).toMatch(/^petId,quantity,status.*\n(?:.+\n)*101,3,available,*\n/);
   });
 
   test.each(['/overview', '/nowhere', '/keys?plan=business', '/keys'])(

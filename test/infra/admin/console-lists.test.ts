@@ -148,6 +148,13 @@ describe('The stock page', () => {
       expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
   });
 
+  test('exports all entries as a file', async () => {
+    const response = await visitor.get('/stock/export.csv');
+
+    expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="stock.csv"');
+    expect(await response.text()).toMatch(/^petId,quantity,status.*\n3,10,sold,*\n(?:.+\n){62}$/);
+  });
+
   test('sets the quantity of a pet if it is still as shown', async () => {
     const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
     expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);

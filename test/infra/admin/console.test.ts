@@ -114,24 +114,14 @@ describe('The form', () => {
     [
       'suspend',
       { for: '1h', reason: 'not paid' },
-      'Suspend a key, effective from its next request[^]*<dd>1h</dd>[^]*<dd>not paid</dd>',
+      'Suspend a key, .*<dd>1h</dd>.*<dd>not paid</dd>',
       { suspendedByAdmin: true },
     ],
-    ['suspend', { for: '', reason: '' }, '<dd>until the key is resumed</dd>[^]*<dd>none</dd>', { enabled: false }],
-    [
-      'move',
-      { plan: 'free' },
-      'From its next request, the key has lower limits: 60 requests per minute',
-      { plan: 'free' },
-    ],
+    ['suspend', { for: '', reason: '' }, '<dd>until the key is resumed</dd>.*<dd>none</dd>', { enabled: false }],
+    ['move', { plan: 'free' }, 'the key has lower limits: 60 requests per minute', { plan: 'free' }],
     ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are denied immediately, before the client', {}],
     ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key keeps reports/', {}],
-    [
-      'revoke',
-      { reason: 'left' },
-      'with all 2 tokens, are denied permanently. This cannot be undone[^]*<dd>left</dd>',
-      { revoked: true },
-    ],
+    ['revoke', { reason: 'left' }, 'all 2 tokens, are denied permanently. .*<dd>left</dd>', { revoked: true }],
   ])('of an action that stops customer requests asks first: %s', async (name, fields, question, change) => {
     await service.visitor.create('acme');
     const created = await service.record();
@@ -144,7 +134,7 @@ describe('The form', () => {
     const text = await post(`${path}/${name}`, sent);
 
     expect(await service.record()).toEqual(before);
-    expect(text).toMatch(new RegExp(`<h1>.*: acme\\?</h1>[^]*${question}`));
+    expect(text).toMatch(new RegExp(`<h1>.*: acme\\?</h1>.*${question}`, 's'));
     const hidden = Object.fromEntries(
       [...text.matchAll(/type="hidden" name="(\w+)" value="(.*?)"/g)].map(([, key = '', value = '']) => [key, value]),
     );

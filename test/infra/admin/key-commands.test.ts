@@ -120,41 +120,30 @@ describe('a creation that is interrupted at any of its calls', () => {
 });
 
 describe('An edit in the AWS console that no sync has read', () => {
-  const [pro, onBusiness] = [{ plan: 'pro', enabled: true }, { planId: 'business' }] as const;
+  const [renamed, disabled, onBusiness] = [{ name: 'renamed' }, { enabled: false }, { planId: 'business' }];
 
-  test.each<[string, CommandName, Start, object, Partial<KeyRecord>]>([
-    [
-      'is adopted if it is to another field',
-      'move to Pro',
-      'open',
-      { name: 'renamed', enabled: false },
-      { ...pro, name: 'renamed', enabled: false },
-    ],
-    ['is overridden if it is to the same field', 'move to Pro', 'open', onBusiness, { ...pro, perMinute: 300 }],
-    [
-      'never unblocks a suspended key',
-      'move to Pro',
-      'suspended',
-      { enabled: true },
-      { ...pro, enabled: false, suspendedUntil: UNTIL_RESUMED },
-    ],
-    ['does not block a key by taking it off its plan', 'move to Pro', 'open', { planId: undefined }, pro],
-    [
-      'is adopted by a suspension, which blocks the key',
-      'suspend',
-      'open',
-      { ...onBusiness, name: 'renamed' },
-      { plan: 'business', name: 'renamed', enabled: false },
-    ],
-  ])('%s', async (_, name, start, edit, change) => {
+  test.each<[string, Start, object, Partial<KeyRecord>]>([
+    ['is adopted if it is to another field', 'open', { ...renamed, ...disabled }, { ...renamed, ...disabled }],
+    ['is overridden if it is to the same field', 'open', onBusiness, { enabled: true, perMinute: 300 }],
+    ['never unblocks a key', 'suspended', { enabled: true }, { ...disabled, suspendedUntil: UNTIL_RESUMED }],
+    ['does not block a key by taking it off its plan', 'open', { planId: undefined }, { enabled: true }],
+  ])('%s: by a move to Pro', async (_, start, edit, change) => {
     await issueSubject(world, start);
     service.editInConsole(edit);
-    await run(name);
+    await run('move to Pro');
 
     const record = await service.record();
-    expect(record).toMatchObject(change);
+    expect(record).toMatchObject({ plan: 'pro', ...change });
     expect(records.apiKey('subject')).toMatchObject({ name: record.name, enabled: record.enabled });
-    expect({ plans: plansOf('subject'), messages: service.messages }).toEqual({ plans: [change.plan], messages: [] });
+    expect({ plans: plansOf('subject'), messages: service.messages }).toEqual({ plans: ['pro'], messages: [] });
+  });
+
+  test('is adopted by a suspension, which blocks the key', async () => {
+    await issueSubject(world, 'open');
+    service.editInConsole({ ...onBusiness, ...renamed });
+
+    expect(await run('suspend')).toMatchObject({ plan: 'business', ...renamed, state: 'suspended', applied: true });
+    expect(records.apiKey('subject')).toMatchObject({ ...renamed, ...disabled, planId: 'business' });
   });
 
   test('is adopted from a key that was restored from an older copy', async () => {

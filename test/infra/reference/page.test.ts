@@ -7,7 +7,7 @@ const serverUrl = 'https://api.example.com/v1';
 const files = pageFiles({ serverUrl, environment: 'staging' });
 const textOf = (path: string, of = files): string => of.get(path)?.read().toString() ?? '';
 
-describe('the files of the reference page', () => {
+describe('The files of the reference page', () => {
   test('are the pages, the document, and assets in a directory with the hash of their content', () => {
     const directory = /assets\/[0-9a-f]{16}\//.exec(textOf('index.html'))?.[0] ?? 'none';
     const changing = [...files].filter(([, { immutable }]) => !immutable).map(([path]) => path);
@@ -40,7 +40,7 @@ describe('the files of the reference page', () => {
   });
 });
 
-test('the page of errors has a section for each code, and a link to it', () => {
+test('The page of errors has a section for each code, and a link to it', () => {
   const html = textOf('errors.html');
   const placesOf = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, code]) => code);
   expect(placesOf(/<h2 id="(\w+)">\1</g)).toEqual(Object.keys(errorCatalog));
@@ -51,7 +51,7 @@ test('the page of errors has a section for each code, and a link to it', () => {
 
 const settingsIn = (html: string): unknown => JSON.parse(/id="settings">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
 
-describe('the page', () => {
+describe('The page', () => {
   test('contains a key only if it is given a demo key', () => {
     const withKey = pageFiles({ serverUrl, environment: 'local', demoKey: 'psk_DemoKey' });
     expect(settingsIn(textOf('index.html'))).toEqual({});
@@ -69,7 +69,7 @@ describe('the page', () => {
   });
 });
 
-test('the content security policy permits only own files and the service; the header forbids frames', () => {
+test('The content security policy permits only own files and the service; the header forbids frames', () => {
   const policy =
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
     `connect-src 'self' ${serverUrl}/; base-uri 'none'; form-action 'none'`;

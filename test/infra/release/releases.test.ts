@@ -28,7 +28,7 @@ test('A release with new versions keeps the policies that running versions use',
 test.each<[Release, canaries: number]>([
   ['usual', functionCount],
   ['allAtOnce', 0],
-])('The release %s deploys %i functions as canaries, monitored by alarms', (release, canaries) => {
+])('In the release %s, %i functions are canaries, monitored by alarms', (release, canaries) => {
   const aliases = resourcesIn(releases[release], 'AWS::Lambda::Alias');
   const groups = propertiesIn(releases[release], 'AWS::CodeDeploy::DeploymentGroup');
   const alarms = ['SlowAnswers', 'FunctionErrors'].map((name) => `MonitoringAlarms${name}`);

@@ -61,15 +61,8 @@ test('The summary of a pull request shows its diff, which cannot end the code bl
 
 test.each([
   ['stops a pull request', 'pull-request.yml', 'audit', '', 1, /^$/],
-  [
-    'is only reported if it is accepted',
-    'pull-request.yml',
-    'audit',
-    'No fix yet.',
-    0,
-    /^::warning::.*: No fix yet\.\n$/,
-  ],
-  ['is only reported in a deploy', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
+  ['is reported if accepted', 'pull-request.yml', 'audit', 'No fix yet.', 0, /^::warning::.*: No fix yet\.\n$/],
+  ['is reported in a deploy', 'deploy.yml', 'test', '', 0, /^::warning::.* The deploy goes on /],
 ])('A vulnerability of a package %s', (_, file, job, ACCEPTED, status, stdout) => {
   fake('npm', 'exit 1');
 
@@ -80,14 +73,14 @@ test.each([
 });
 
 test.each<[what: string, head: string, aws: string, status: number, output: string, rollBack?: string]>([
-  ['is the commit of the stack', newer, `echo ${older}`, 0, `commit=${older}\n`],
-  ['is none if it is the commit to deploy', newer, `echo ${newer}`, 0, ''],
-  ['is none before the first deploy', newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''],
-  ['is none if the running build is not a commit', newer, 'echo none', 0, ''],
+  ['returns the commit of the stack', newer, `echo ${older}`, 0, `commit=${older}\n`],
+  ['returns none if it is the commit to deploy', newer, `echo ${newer}`, 0, ''],
+  ['returns none before the first deploy', newer, "echo 'Stack with id s does not exist' >&2; exit 254", 0, ''],
+  ['returns none if the running build is not a commit', newer, 'echo none', 0, ''],
   ['stops the deploy if the stack cannot be read', newer, "echo 'AccessDenied' >&2; exit 254", 1, ''],
   ['stops a deploy of an older commit', older, `echo ${newer}`, 1, ''],
   ['does not stop a rollback to an older commit', older, `echo ${newer}`, 0, `commit=${newer}\n`, '--roll-back'],
-])('The running commit %s', (_, head, aws, status, output, ROLL_BACK = '') => {
+])('The lookup of the running commit %s', (_, head, aws, status, output, ROLL_BACK = '') => {
   git('checkout', '--quiet', head);
   fake('aws', aws);
 
@@ -102,7 +95,7 @@ describe('A deploy in the pipeline', () => {
 
   test.each([
     [
-      'passes on a rollback and the tables to lose',
+      'passes on its inputs',
       { ROLL_BACK: '--roll-back', LOSE: 'A B' },
       { calls: `${deployed} --roll-back --lose A B\n` },
     ],
@@ -113,7 +106,7 @@ describe('A deploy in the pipeline', () => {
     expect(runStep('deploy-stage.yml', 'deploy', 'Deploy', env)).toMatchObject(expected);
   });
 
-  test('goes back with the command of the previous commit, and not with another one', () => {
+  test('rolls back with the command of the previous commit, and not with another one', () => {
     fake('npm');
     git('checkout', '--quiet', newer);
     const [missing, back] = ['0000000', older].map((BEFORE) =>
@@ -155,14 +148,7 @@ describe('The diff of a pull request', () => {
   test.each([
     ['compares with production', 'arn', 'echo of production', 0, read, /^of production\n$/],
     ['compares with the base branch if there is no role', '', '', 0, ofBase, /^-cdk\.out[^]*^\+assembly/m],
-    [
-      'warns if the CDK CLI of the base branch is too old, and compares with that branch',
-      'arn',
-      tooOld,
-      0,
-      read + ofBase,
-      /^-cdk\.out[^]*^::warning::The CDK CLI of the base branch cannot/m,
-    ],
+    ['warns if the CDK CLI is too old for it', 'arn', tooOld, 0, read + ofBase, /^-cdk\.out[^]*^::warning::The CDK/m],
     ['fails if production cannot be read', 'arn', denied, 1, read, /^$/],
   ])('%s', (_, ROLE, npx, status, calls, shown) => {
     fake('npx', npx);
