@@ -5,37 +5,17 @@ import { type Item, writeItems } from '../../infra/write-items.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { anEntry } from '../support/tables.ts';
 
-const TABLE = 'stock';
-
 let written: number[];
 /** How many items each call had. */
 let calls: number[];
 /** How many entries were taken of a source. */
 let taken: number;
 
-/** A table that takes so many items of a call, and hands the others back as DynamoDB does when it is busy. */
-function table(takes: (call: number) => number | Promise<number> = () => 25): DynamoDBDocumentClient {
-  const client = {
-    async send({ input }: BatchWriteCommand) {
-      const requests = input.RequestItems?.[TABLE] ?? [];
-      calls.push(requests.length);
-      const accepted = await takes(calls.length);
-      written.push(...requests.slice(0, accepted).map(({ PutRequest }) => Number(PutRequest?.Item?.['id'])));
-      const left = requests.slice(accepted);
-      return left.length > 0 ? { UnprocessedItems: { [TABLE]: left } } : {};
-    },
-  };
-  // The one call that is made of it.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return client as unknown as DynamoDBDocumentClient;
-}
-
 beforeEach(() => {
   [written, calls, taken] = [[], [], 0];
   // No waiting between two tries.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
-
 afterEach(() => void jest.restoreAllMocks());
 
 const item = (id: number): Item => ({ id });
@@ -48,6 +28,27 @@ function* numbers(count: number) {
   }
 }
 
+/** Writes entries to a table that takes so many items of a call, and hands back the others as a busy DynamoDB does. */
+function write(
+  entries: Iterable<number>,
+  accepts: (call: number) => number | Promise<number> = () => 25,
+  ...rest: [toItem?: typeof item, onWritten?: (count: number) => void]
+): Promise<void> {
+  const client = {
+    async send({ input }: BatchWriteCommand) {
+      const requests = input.RequestItems?.['stock'] ?? [];
+      calls.push(requests.length);
+      const accepted = await accepts(calls.length);
+      written.push(...requests.slice(0, accepted).map(({ PutRequest }) => Number(PutRequest?.Item?.['id'])));
+      const left = requests.slice(accepted);
+      return left.length > 0 ? { UnprocessedItems: { stock: left } } : {};
+    },
+  };
+  const [toItem = item, onWritten] = rest;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one call that is made of it
+  return writeItems(client as unknown as DynamoDBDocumentClient, 'stock', entries, toItem, onWritten);
+}
+
 test('Entries take as few calls as DynamoDB allows, each is reported, and no more are taken than can be written', async () => {
   const progress: number[] = [];
   let [done, most] = [0, 0];
@@ -55,9 +56,9 @@ test('Entries take as few calls as DynamoDB allows, each is reported, and no mor
     most = Math.max(most, taken - done);
     return item(id);
   };
-  await writeItems(table(), TABLE, numbers(1_001), toItem, (added) => {
-    progress.push(added);
-    done += added;
+  await write(numbers(1_001), undefined, toItem, (count) => {
+    progress.push(count);
+    done += count;
   });
 
   expect(ascending(written)).toEqual([...numbers(1_001)]);
@@ -71,33 +72,27 @@ test.each([
   ['does not', 11, [], 'Error: The table stock throttled, and did not accept all entries.'],
 ])('A busy table is tried ten times: it %s', async (_, takenAt, progress, failure) => {
   const found: number[] = [];
-  const busy = table((call) => (call < takenAt ? 0 : 25));
-  const outcome = await writeItems(busy, TABLE, numbers(3), item, (count) => found.push(count)).catch(String);
+  const accepts = (call: number) => (call < takenAt ? 0 : 25);
+  const outcome = await write(numbers(3), accepts, item, (count) => found.push(count)).catch(String);
 
-  expect(outcome).toBe(failure);
-  expect({ calls: calls.length, found }).toEqual({ calls: 10, found: progress });
+  expect({ outcome, calls: calls.length, found }).toEqual({ outcome: failure, calls: 10, found: progress });
 });
 
-test('What a busy table hands back is tried again, and nothing else', async () => {
-  await writeItems(
-    table((call) => (call < 5 ? 1 : 25)),
-    TABLE,
-    numbers(25),
-    item,
-  );
+test('A retry writes only the entries that a busy table handed back', async () => {
+  await write(numbers(25), (call) => (call < 5 ? 1 : 25));
 
   expect(calls).toEqual([25, 24, 23, 22, 21]);
   expect(ascending(written)).toEqual([...numbers(25)]);
 });
 
 test('A write that fails throws what DynamoDB reports, and stops with what was under way', async () => {
-  const denying = table(async (call) => {
+  const failing = write(numbers(2_000), async (call) => {
     await turn();
     if (call === 1) throw new Error('access denied');
     return 25;
   });
 
-  await expect(writeItems(denying, TABLE, numbers(2_000), item)).rejects.toThrow('access denied');
+  await expect(failing).rejects.toThrow('access denied');
   const atFailure = taken;
   for (let turns = 0; turns < 100; turns++) await turn();
   expect(taken - atFailure).toBeLessThanOrEqual(4 * 25);
@@ -110,7 +105,7 @@ function* broken() {
 }
 
 test('A source that fails fails the write', async () => {
-  await expect(writeItems(table(), TABLE, broken(), item)).rejects.toThrow('the next line is broken');
+  await expect(write(broken())).rejects.toThrow('the next line is broken');
 });
 
 test('An entry that is written again has a version that it never had', () => {

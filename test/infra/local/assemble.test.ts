@@ -14,7 +14,7 @@ const root = temporaryDirectory();
 /** All but the page's: its files are not uploaded here, and nothing waits for them. */
 const serving = ({ Resources }: EditableTemplate) =>
   Object.entries(Resources).flatMap(([id, { Properties }]) =>
-    /^(?:ReferencePage|CustomCDK)/.test(id) ? [] : [[id, Properties]],
+    /^(?:Ref|CustomCDK)/.test(id) ? [] : [[id, Properties]],
   );
 
 test('the second start reuses the cached assembly and prints nothing', async () => {
@@ -48,23 +48,21 @@ test('a new cached assembly replaces each older one that no running server uses'
 describe('the hash of the sources', () => {
   const project = temporaryDirectory();
 
-  function write(path: string, text: string): void {
+  const write = (path: string, text = ''): void => {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
-  }
+  };
+  const sources = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json', 'functions/a.ts', 'shared/c.ts'];
 
   beforeEach(() => {
-    for (const path of ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json', 'functions/a.ts'])
-      write(path, 'as it was');
-    write('infra/stack/b.ts', 'as it was');
-    write('shared/c.ts', 'as it was');
+    for (const path of [...sources, 'infra/stack/b.ts']) write(path);
   });
 
   test.each<[string, () => void]>([
-    ['a feature flag', () => write('cdk.json', 'as it is')],
-    ['a dependency', () => write('package-lock.json', 'as it is')],
-    ['a changed file', () => write('infra/stack/b.ts', 'as it is')],
-    ['an added file', () => write('shared/new.ts', '')],
+    ['a feature flag', () => write('cdk.json', 'changed')],
+    ['a dependency', () => write('package-lock.json', 'changed')],
+    ['a changed file', () => write('infra/stack/b.ts', 'changed')],
+    ['an added file', () => write('shared/new.ts')],
     ['a renamed file', () => renameSync(join(project, 'shared/c.ts'), join(project, 'shared/d.ts'))],
   ])('changes with %s', (_, change) => {
     const before = sourceHash(project);
@@ -75,7 +73,7 @@ describe('the hash of the sources', () => {
 
   test.each(['shared/client/dist/a.js', 'shared/.a.ts.swp', 'docs/a.md'])('ignores %s', (path) => {
     const before = sourceHash(project);
-    write(path, '');
+    write(path);
 
     expect(sourceHash(project)).toBe(before);
   });

@@ -12,7 +12,7 @@ import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { DAY_MS } from '../../../shared/keys/verdict.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 import { resourcesIn, ServiceTemplate } from '../../support/service-template.ts';
-import { answering, streaming, testFunctions } from './test-functions.ts';
+import { deploy, streaming } from './test-functions.ts';
 
 let notices = '';
 beforeEach(() => {
@@ -141,16 +141,18 @@ describe('an authorizer', () => {
   });
 });
 
+/** Source of a function that returns one value for every event. */
+const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
+
+/** The streamed response of a function, as a whole. */
+const responseTo = async (source: string) => {
+  const { body, ...head } = await integrateStreaming(deploy(source), '{}', 10_000);
+  return { ...head, body: await text(body) };
+};
+
 describe('a function', () => {
   const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
   const json = ['Content-Type', 'application/json'];
-  const deploy = testFunctions();
-
-  /** The streamed response of a function, as a whole. */
-  const responseTo = async (source: string) => {
-    const { body, ...head } = await integrateStreaming(deploy(source), '{}', 10_000);
-    return { ...head, body: await text(body) };
-  };
 
   test('that streams has status and headers in its metadata', async () => {
     const source = streaming(`await write('[1,'); await write(Buffer.from('2]')); stream.end();`, metadata);

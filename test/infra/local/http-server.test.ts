@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { forwardToEngine } from '../../../infra/local/dynamodb/engine.ts';
 import type { RestApi } from '../../../infra/local/gateway/rest-api.ts';
 import { createHttpServer, type Service } from '../../../infra/local/http-server.ts';
@@ -15,49 +15,50 @@ import { localEndpoint } from '../../support/engines.ts';
 import { close, listen } from '../../support/listening.ts';
 import { exchange, parseResponse } from '../../support/raw-http.ts';
 
-/** A gateway that streams `[1,2]`. The server uses nothing else of it. */
-const streamingApi = {
-  stage: 'v1',
-  respond: () => Promise.resolve({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }),
-};
-
-const controlPlane = () => Promise.reject(new Error('no call of it'));
-
-const serviceAt = (origin: string): Service => {
+/** A server for one gateway. It uses nothing else of it. */
+function serviceOf(respond: () => Promise<object>): Service {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const restApi = streamingApi as unknown as RestApi;
-  return { restApi, controlPlane, engineEndpoint: new URL(origin), outputs: {} };
-};
+  const restApi = { stage: 'v1', respond } as unknown as RestApi;
+  return { restApi, controlPlane: () => Promise.resolve(), engineEndpoint: new URL('http://engine'), outputs: {} };
+}
+
+const streaming = serviceOf(async () => ({ status: 200, headers: [], body: Readable.from(['[1,', '2]']) }));
+
+let shown: string;
+const show = (text: string | Uint8Array) => Boolean((shown += stripVTControlCharacters(text.toString())));
+beforeEach(() => void (shown = ''));
+
+/** The response of a server to bytes on a connection of their own, on which it may have an error. */
+async function responseTo(bytes: string, service = Promise.resolve(streaming), error?: Error) {
+  const server = createHttpServer(service, '127.0.0.1', new Terminal(show));
+  if (error) server.once('connection', (socket) => server.emit('clientError', error, socket));
+  const response = parseResponse(await exchange(`http://127.0.0.1:${await listen(server)}`, bytes));
+  await close(server);
+  return response;
+}
+
+const get = (path: string, headers = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`;
 
 test('a request waits until the service is ready, and its streamed response has no Content-Length', async () => {
-  const service = Promise.withResolvers<Service>();
-  const server = createHttpServer(service.promise, '127.0.0.1');
-  const origin = `http://127.0.0.1:${await listen(server)}`;
-  const early = exchange(origin, 'GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-  service.resolve(serviceAt(origin));
-  const { status, headers, text: body } = parseResponse(await early);
-  await close(server);
+  const { promise: service, resolve } = Promise.withResolvers<Service>();
+  const early = responseTo(get('/v1/inventory'), service);
+  resolve(streaming);
+  const { status, headers, text } = await early;
 
-  expect({ status, body }).toEqual({ status: 200, body: '[1,2]' });
+  expect({ status, text }).toEqual({ status: 200, text: '[1,2]' });
   expect(headers.get('Transfer-Encoding')).toBe('chunked');
   expect(headers.has('Content-Length')).toBe(false);
 });
 
-test('A fault of the server is 500, and the terminal shows it under the request, without the query', async () => {
-  let shown = '';
-  const write = (text: string | Uint8Array) => Boolean((shown += text.toString()));
-  jest.spyOn(process.stderr, 'write').mockImplementation(write);
-  const fault = new Error('a fault', { cause: new Error('its cause') });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const restApi = { stage: 'v1', respond: () => Promise.reject(fault) } as unknown as RestApi;
-  const service = { restApi, controlPlane, engineEndpoint: new URL('http://engine'), outputs: {} };
-  const server = createHttpServer(Promise.resolve(service), '127.0.0.1', new Terminal(write));
-  const { status } = await fetch(`http://127.0.0.1:${await listen(server)}/v1/\u009b?a=secret`);
-  await close(server);
+test('a fault of the server is 500, and the terminal shows it under the request, without the query', async () => {
+  jest.spyOn(process.stderr, 'write').mockImplementation(show);
+  const service = serviceOf(() => Promise.reject(new Error('a fault', { cause: new Error('its cause') })));
+  const { status } = await responseTo(get('/v1/%C2%9B?a=secret'), Promise.resolve(service));
   jest.restoreAllMocks();
 
   expect(status).toBe(500);
-  expect(stripVTControlCharacters(shown)).toMatch(
+  expect(shown).toMatch(
     /^[\d:]{8} GET \/v1\/%C2%9B 500 \d+ ms -\nError: a fault\n {4}at [^]+\[cause\]: Error: its cause\n {6}at [^]+$/,
   );
   expect(shown).not.toContain('secret');
@@ -68,48 +69,28 @@ test.each([
   ['has no Host', 'GET /v1/inventory HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing'],
   [
     'has longer headers than AWS accepts',
-    `GET /v1/inventory HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(10_240)}\r\n\r\n`,
+    get('/v1/inventory', `X-Long: ${'a'.repeat(10_240)}\r\n`),
     'This has more than 10240 bytes before its body.',
   ],
 ])('a request that %s gets 400 with an Error body', async (_, bytes, message) => {
-  const { promise, resolve } = Promise.withResolvers<Service>();
-  const server = createHttpServer(promise, '127.0.0.1');
-  const origin = `http://127.0.0.1:${await listen(server)}`;
-  resolve(serviceAt(origin));
-  const reply = parseResponse(await exchange(origin, bytes));
-  await close(server);
+  const { status, headers, text } = await responseTo(bytes);
 
-  expect(reply.status).toBe(400);
-  expect(reply.headers.get('X-RateLimit-Limit')).toBe('0');
-  expect(JSON.parse(reply.text)).toEqual({
-    code: 'BAD_REQUEST',
-    message: expect.stringContaining(message),
-    status: 400,
-  });
+  expect([status, headers.get('X-RateLimit-Limit')]).toEqual([400, '0']);
+  expect(JSON.parse(text)).toEqual({ code: 'BAD_REQUEST', message: expect.stringContaining(message), status: 400 });
 });
 
 test('a request whose headers take too long is 408, and the terminal shows it', async () => {
-  let shown = '';
-  const server = createHttpServer(
-    new Promise(() => undefined),
-    '127.0.0.1',
-    new Terminal((text) => void (shown += text)),
-  );
   const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  server.once('connection', (socket) => server.emit('clientError', timeout, socket));
-  const reply = parseResponse(await exchange(`http://127.0.0.1:${await listen(server)}`, 'GET / HTTP'));
-  await close(server);
+  const { status, text } = await responseTo('GET / HTTP', undefined, timeout);
 
-  expect(reply.status).toBe(408);
-  expect(JSON.parse(reply.text)).toMatchObject({ code: 'BAD_REQUEST', status: 408 });
-  expect(stripVTControlCharacters(shown)).toMatch(/ - - 408 0 ms -\n$/);
+  expect(status).toBe(408);
+  expect(JSON.parse(text)).toMatchObject({ code: 'BAD_REQUEST', status: 408 });
+  expect(shown).toMatch(/ - - 408 0 ms -\n$/);
 });
 
 test('the terminal hides a token in a path', () => {
-  let shown = '';
   const token = generateToken();
-  const request = { method: 'GET', path: `/v1/${token}`, status: 404, milliseconds: 1 };
-  new Terminal((text) => void (shown += text)).request(request);
+  new Terminal(show).request({ method: 'GET', path: `/v1/${token}`, status: 404, milliseconds: 1 });
 
   expect(shown).toContain('/v1/%E2%80%A6');
   expect(shown).not.toContain(token.slice(4, 20));
@@ -120,8 +101,7 @@ test('a long response arrives whole even if the engine does not read the request
   const engine = createServer((_, reply) => void reply.end(Buffer.alloc(size)));
   const endpoint = localEndpoint(await listen(engine));
   const host = createServer((message, response) => void forwardToEngine(endpoint, message, response));
-  const address = localEndpoint(await listen(host));
-  const response = await fetch(address, { method: 'POST', body: 'x'.repeat(size) });
+  const response = await fetch(localEndpoint(await listen(host)), { method: 'POST', body: 'x'.repeat(size) });
 
   expect((await response.arrayBuffer()).byteLength).toBe(size);
   for (const server of [engine, host]) {
@@ -135,12 +115,15 @@ const call = (remoteAddress: string, headers: object = {}, localAddress = '127.0
   headers: { host: 'localhost:3000', ...headers },
   socket: { localAddress, remoteAddress },
 });
-const own = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' } as const;
 const lan = '::ffff:192.168.1.5';
 
 test.each<[string, Parameters<typeof callerRefusal>[0], boolean]>([
   ['a local program', call('127.0.0.1'), false],
-  ['a page of the host', call('127.0.0.1', own), false],
+  [
+    'a page of the host',
+    call('127.0.0.1', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' }),
+    false,
+  ],
   ['a local program at a LAN address', call(lan, {}, lan), false],
   ['another machine', call('::ffff:192.168.1.9', {}, lan), true],
   ['a tunnel', call('127.0.0.1', { 'x-forwarded-for': '' }), true],
@@ -202,9 +185,7 @@ test('a server that cannot listen says why in one line', async () => {
   const other = createServer();
   const taken = await listen(other);
 
-  expect(await reasonFor('127.0.0.1', taken)).toMatch(
-    `LocalServerError: Port ${taken} is in use. Choose another with --port`,
-  );
+  expect(await reasonFor('127.0.0.1', taken)).toMatch(`LocalServerError: Port ${taken} is in use. Choose another with`);
   expect(await reasonFor('192.0.2.1', 0)).toMatch(
     /^LocalServerError: The address 192\.0\.2\.1 cannot be used: [^\n]+--host\.$/,
   );

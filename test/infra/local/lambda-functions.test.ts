@@ -3,29 +3,18 @@ import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type FunctionSettings, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { LambdaFunction } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions } from '../../../infra/stack/bundle.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { runFunction, streaming, type TestFunction, testFunctions } from './test-functions.ts';
+import { deploy, runFunction, runTogether, streaming } from './test-functions.ts';
 
-const deploy = testFunctions();
 const directory = temporaryDirectory();
-
-const stops: (() => Promise<void>)[] = [];
-afterAll(() => Promise.all(stops.map((stop) => stop())));
-
-/** A function, and what it has logged. */
-function deployLogging(source: string, systemLogLevel: 'INFO' | 'WARN') {
-  let log = '';
-  const lambda = deploy(source, { systemLogLevel, log: (_, text) => void (log += text) });
-  return { lambda, log: () => log };
-}
 
 const functionError = (errorType: unknown, errorMessage: unknown): unknown =>
   expect.objectContaining({ name: 'FunctionError', failure: { errorType, errorMessage } });
 
-async function invoke(lambda: TestFunction, event: unknown = {}): Promise<unknown> {
+async function invoke(lambda: Pick<LambdaFunction, 'invoke'>, event: unknown = {}): Promise<unknown> {
   const result: unknown = JSON.parse(await lambda.invoke(JSON.stringify(event)));
   return result;
 }
@@ -37,22 +26,18 @@ const logging = (name: string) => `const loaded = process.env.NAME;
     return [loaded, process.env.NAME, process.env.ONE ?? 'none'];
   };`;
 
-/** Runs functions in one thread. */
-function together(settings: readonly FunctionSettings[], log: Log = () => undefined) {
-  const functions = new LambdaFunctions(settings, log);
-  stops.push(() => functions.stop());
-  return [...functions.byArn.values()];
-}
-
 test('functions that share a thread have their own variables and logs', async () => {
   const lines: string[] = [];
   const settings = [{ NAME: 'one', ONE: 'set' }, { NAME: 'other' }].map(
     (variables) => deploy(logging(variables.NAME), { functionName: variables.NAME, variables }).settings,
   );
-  const lambdas = together(settings, (group, line) => void lines.push(`${group}: ${line}`));
-  const [one, other] = await Promise.all(lambdas.map((each) => each.invoke('{}')));
+  const { byArn } = runTogether(settings, (group, line) => void lines.push(`${group}: ${line}`));
+  const results = await Promise.all(Array.from(byArn.values(), (each) => invoke(each)));
 
-  expect([one, other]).toEqual(['["one","one","set"]', '["other","other","none"]']);
+  expect(results).toEqual([
+    ['one', 'one', 'set'],
+    ['other', 'other', 'none'],
+  ]);
   expect(lines).toEqual(expect.arrayContaining(['one-logs: one runs\n', 'other-logs: other runs\n']));
 });
 
@@ -85,11 +70,11 @@ describe('a function that fails', () => {
     ['throws', `exports.handler = async () => { throw new RangeError('too far'); };`, 'RangeError', 'too far'],
     ['throws while it is loaded', `throw new Error('no configuration')`, 'Error', 'no configuration'],
     ['exports no handler', `exports.other = () => 1;`, 'TypeError', 'index.handler is undefined or not exported'],
-  ])('logs why: it %s', async (_, source, errorType, errorMessage) => {
-    const { lambda, log } = deployLogging(source, 'WARN');
+  ])('and %s logs why', async (_, source, errorType, errorMessage) => {
+    const lambda = deploy(source, { systemLogLevel: 'WARN' });
 
-    await expect(lambda.invoke('{}')).rejects.toEqual(functionError(errorType, errorMessage));
-    expect(log()).toContain(`"errorType":"${errorType}"`);
+    await expect(invoke(lambda)).rejects.toEqual(functionError(errorType, errorMessage));
+    expect(lambda.log()).toContain(`"errorType":"${errorType}"`);
   });
 
   /** Does what the event says; a fresh thread has seen one event. */
@@ -102,8 +87,8 @@ describe('a function that fails', () => {
       return calls;
     };`;
 
-  test.each([['exits'], ['fills the memory']])(
-    'fails only its own event, and the next runs in a new thread: it %s',
+  test.each(['exits', 'fills the memory'])(
+    'and %s fails only its own event; the next has a new thread',
     async (what) => {
       const lambda = deploy(breaking);
       await invoke(lambda);
@@ -116,11 +101,9 @@ describe('a function that fails', () => {
   );
 });
 
-const event = (computeMs: number, waitMs: number) => JSON.stringify({ computeMs, waitMs });
-
 describe('A function that outlasts its timeout', () => {
   /** Runs for so long, with the thread for itself or not. */
-  const running = `exports.handler = async ({ computeMs, waitMs }) => {
+  const running = `exports.handler = async ({ computeMs = 0, waitMs = 0 }) => {
       for (const end = performance.now() + computeMs; performance.now() < end; );
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       return 'done';
@@ -130,9 +113,9 @@ describe('A function that outlasts its timeout', () => {
   /** A function that may run for a second, and another one in its thread, both loaded. */
   async function loadedFunctions() {
     const slow = deploy(running, { functionName: 'slow', timeoutSeconds: 1 }).settings;
-    const [limited, other] = together([slow, deploy(running).settings]);
+    const [limited, other] = runTogether([slow, deploy(running).settings]).byArn.values();
     if (!limited || !other) throw new Error('There are two');
-    await Promise.all([limited.invoke(event(0, 0)), other.invoke(event(0, 0))]);
+    await Promise.all([limited, other].map((each) => invoke(each)));
     return { limited, other };
   }
 
@@ -144,25 +127,25 @@ describe('A function that outlasts its timeout', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   test.each([
-    ['computes', event(1_200, 0)],
-    ['waits', event(0, 1_200)],
+    ['computes', { computeMs: 1_200 }],
+    ['waits', { waitMs: 1_200 }],
   ])('and %s leaves the others alone', async (_, late) => {
     const { limited, other } = await loadedFunctions();
-    const results = await Promise.allSettled([other.invoke(event(0, 2_500)), limited.invoke(late)]);
+    const results = await Promise.allSettled([invoke(other, { waitMs: 2_500 }), invoke(limited, late)]);
 
-    expect(results).toMatchObject([{ value: '"done"' }, { reason: timedOut }]);
+    expect(results).toMatchObject([{ value: 'done' }, { reason: timedOut }]);
     expect(notices).toBe('slow timed out after 1 s\n');
   });
 
   test('and blocks the thread ends with it; later events run in another thread', async () => {
     const { limited, other } = await loadedFunctions();
-    const concurrent = other.invoke(event(0, 60_000));
-    await expect(limited.invoke(event(60_000, 0))).rejects.toEqual(timedOut);
+    const concurrent = invoke(other, { waitMs: 60_000 });
+    await expect(invoke(limited, { computeMs: 60_000 })).rejects.toEqual(timedOut);
 
     await expect(concurrent).rejects.toEqual(
       functionError('Runtime.ExitError', expect.stringContaining('slow timed out after 1 s')),
     );
-    expect(await other.invoke(event(0, 0))).toBe('"done"');
+    expect(await invoke(other)).toBe('done');
     expect(notices).toContain('slow timed out after 1 s and blocks the functions.');
   });
 
@@ -170,7 +153,7 @@ describe('A function that outlasts its timeout', () => {
     jest.spyOn(inspector, 'url').mockReturnValue('ws://127.0.0.1:9229/');
     const { limited } = await loadedFunctions();
 
-    expect(await limited.invoke(event(0, 1_200))).toBe('"done"');
+    expect(await invoke(limited, { waitMs: 1_200 })).toBe('done');
   });
 });
 
@@ -179,20 +162,20 @@ test.each([
   ['WARN', 'no reports', []],
 ] as const)('the log of a function at level %s has its output and %s', async (systemLogLevel, _, isLoadIn) => {
   const source = `console.log('loaded'); exports.handler = async () => { console.error('failed'); };`;
-  const { lambda, log } = deployLogging(source, systemLogLevel);
+  const lambda = deploy(source, { systemLogLevel });
   for (let count = 0; count < 2; count++) await lambda.invoke('{}');
   await lambda.stop();
-  const reports = log().match(/.*platform.report.*/g) ?? [];
+  const reports = lambda.log().match(/.*platform.report.*/g) ?? [];
 
-  expect(log()).toMatch(/loaded\n[^]*failed\n/);
+  expect(lambda.log()).toMatch(/loaded\n[^]*failed\n/);
   expect(reports.map((line) => line.includes('"initDurationMs":'))).toEqual(isLoadIn);
 });
 
 test('a slow client slows down only its own response', async () => {
   const steps = `for (let count = 0; count < event.chunks; count++) { await write(Buffer.alloc(100_000)); console.log('taken'); }
     stream.end();`;
-  const { lambda, log } = deployLogging(streaming(steps), 'WARN');
-  const taken = () => log().match(/taken/g)?.length ?? 0;
+  const lambda = deploy(streaming(steps), { systemLogLevel: 'WARN' });
+  const taken = () => lambda.log().match(/taken/g)?.length ?? 0;
   const slow: AsyncIterator<Buffer> = lambda.stream('{"chunks":300}')[Symbol.asyncIterator]();
   await slow.next();
   for (let others = 0; others < 100; others++) await buffer(lambda.stream('{"chunks":1}'));
@@ -206,16 +189,15 @@ test('a slow client slows down only its own response', async () => {
 test('a function is reloaded, and its stack traces name lines of its sources', async () => {
   bundleFunctions(directory, ['authorizer']);
   const codeDirectory = join(directory, 'authorizer');
-  const bundle = readFileSync(join(codeDirectory, 'function.cjs'));
-  writeFileSync(join(codeDirectory, 'function.cjs'), `exports.handler = async () => 'before';\n`);
-  let log = '';
-  const lambda = runFunction({ codeDirectory, log: (_, text) => void (log += text) });
-  stops.push(() => lambda.stop());
+  const file = join(codeDirectory, 'function.cjs');
+  const bundle = readFileSync(file);
+  writeFileSync(file, `exports.handler = async () => 'before';\n`);
+  const lambda = runFunction(codeDirectory);
   expect(await invoke(lambda)).toBe('before');
-  writeFileSync(join(codeDirectory, 'function.cjs'), bundle);
+  writeFileSync(file, bundle);
   lambda.reload();
 
   // It needs a table.
   await expect(invoke(lambda)).rejects.toThrow('environment variable');
-  expect(log).toMatch(/shared\/environment\.ts:\d+:\d+\)\n.*functions\/authorizer\.ts:\d+:\d+\)/);
+  expect(lambda.log()).toMatch(/shared\/environment\.ts:\d+:\d+\)\n.*functions\/authorizer\.ts:\d+:\d+\)/);
 });

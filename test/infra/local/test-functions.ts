@@ -1,54 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll } from '@jest/globals';
-import {
-  type FunctionSettings,
-  type LambdaFunction,
-  LambdaFunctions,
-  type Log,
-} from '../../../infra/local/lambda/lambda-functions.ts';
+import { afterEach } from '@jest/globals';
+import { type FunctionSettings, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-export interface TestFunctionSettings extends Partial<FunctionSettings> {
-  readonly log?: Log;
+const directory = temporaryDirectory();
+const running: LambdaFunctions[] = [];
+afterEach(() => Promise.all(running.splice(0).map((functions) => functions.stop())));
+
+/** Runs functions in one worker thread until the test ends. */
+export function runTogether(settings: readonly FunctionSettings[], log: Log = () => undefined): LambdaFunctions {
+  const functions = new LambdaFunctions(settings, log);
+  running.push(functions);
+  return functions;
 }
 
-/** A function in a worker thread of its own. */
-export interface TestFunction extends LambdaFunction, Pick<LambdaFunctions, 'stop' | 'reload'> {
-  readonly settings: FunctionSettings;
-}
-
-/** Makes a Lambda function of CommonJS source text. */
-export type Deploy = (source: string, settings?: TestFunctionSettings) => TestFunction;
-
-/** Lambda functions for the tests around it, stopped after them. Call it where hooks may stand: not in a test. */
-export function testFunctions(): Deploy {
-  const deployed: TestFunction[] = [];
-  afterAll(() => Promise.all(deployed.map((lambda) => lambda.stop())));
-  const directory = temporaryDirectory();
-
-  return (source, settings = {}) => {
-    const functionName = `function-${deployed.length}`;
-    const codeDirectory = path.join(directory, functionName);
-    mkdirSync(codeDirectory);
-    writeFileSync(path.join(codeDirectory, 'function.cjs'), source);
-    writeFileSync(path.join(codeDirectory, 'index.mjs'), lambdaModule);
-    const lambda = runFunction({ codeDirectory, functionName, ...settings });
-    deployed.push(lambda);
-    return lambda;
-  };
-}
-
-const lambdaModule = `import { createRequire } from 'node:module';
-  export const { handler } = createRequire(import.meta.url)('./function.cjs');`;
-
-/** Runs the function in a directory. */
-export function runFunction({
-  log = () => undefined,
-  functionName = '',
-  ...settings
-}: TestFunctionSettings & Pick<FunctionSettings, 'codeDirectory'>): TestFunction {
-  const all: FunctionSettings = {
+/** Runs the function in a directory, in a worker thread of its own, until the test ends. */
+export function runFunction(codeDirectory: string, differences: Partial<FunctionSettings> = {}) {
+  const { functionName = path.basename(codeDirectory) } = differences;
+  const settings: FunctionSettings = {
+    codeDirectory,
     handler: 'index.handler',
     functionName,
     arn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}:live`,
@@ -57,16 +28,31 @@ export function runFunction({
     systemLogLevel: 'INFO',
     logGroupName: `${functionName}-logs`,
     variables: {},
-    ...settings,
+    ...differences,
   };
-  const functions = new LambdaFunctions([all], log);
+  let logged = '';
+  const functions = runTogether([settings], (_, text) => void (logged += text));
   const [lambda] = functions.byArn.values();
   if (!lambda) throw new Error('There is one');
-  return Object.assign(functions, lambda, { settings: all });
+  return Object.assign(functions, lambda, { settings, log: () => logged });
 }
 
-/** Source of a function that returns one value for every event. */
-export const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
+export type TestFunction = ReturnType<typeof runFunction>;
+
+let deployed = 0;
+
+/** Makes a Lambda function of CommonJS source text, and runs it until the test ends. */
+export function deploy(source: string, differences?: Partial<FunctionSettings>): TestFunction {
+  const codeDirectory = path.join(directory, `function-${deployed++}`);
+  mkdirSync(codeDirectory);
+  writeFileSync(path.join(codeDirectory, 'function.cjs'), source);
+  writeFileSync(
+    path.join(codeDirectory, 'index.mjs'),
+    `import { createRequire } from 'node:module';
+    export const { handler } = createRequire(import.meta.url)('./function.cjs');`,
+  );
+  return runFunction(codeDirectory, differences);
+}
 
 /**
  * Source of a function that streams its response.
@@ -76,11 +62,9 @@ export const answering = (result: unknown): string => `exports.handler = async (
  */
 export function streaming(steps: string, metadata?: unknown): string {
   const from = metadata === undefined ? '' : `awslambda.HttpResponseStream.from(stream, ${JSON.stringify(metadata)});`;
-  return `
-    const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-    exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
-      const write = (chunk) => new Promise((resolve) => void stream.write(chunk, resolve));
-      ${from}
-      ${steps}
-    });`;
+  return `exports.handler = awslambda.streamifyResponse(async (event, stream, context) => {
+    const write = (chunk) => new Promise((resolve) => void stream.write(chunk, resolve));
+    ${from}
+    ${steps}
+  });`;
 }
