@@ -31,7 +31,7 @@ describe('While API Gateway is unavailable', () => {
     ['rotate', {}, [NOW + HOUR_MS, ...always], 0],
     ['add', {}, [...always, NO_EXPIRY], 0],
     ['end', {}, [0, NO_EXPIRY], 0],
-  ])('%s takes effect, and a sync adopts an edit there later', async (name, change, ends, calls) => {
+  ])('%s takes effect, and a later sync adopts an edit made in API Gateway', async (name, change, ends, calls) => {
     const subject = await issueSubject(world, 'open');
     service.editInConsole({ name: 'renamed' });
     const failed: string[] = [];
@@ -56,7 +56,7 @@ describe('While API Gateway is unavailable', () => {
 });
 
 describe('a suspension', () => {
-  test('for a minute does not shorten the one that the limiter writes concurrently', async () => {
+  test('for a minute does not shorten one that the limiter writes at the same time', async () => {
     const { recordId } = await issueSubject(world, 'open');
     const suspendedUntil = NOW + 5 * MINUTE_MS;
     service.before('UpdateItemCommand', () =>
@@ -74,7 +74,7 @@ describe('a suspension', () => {
     expect(await service.record()).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
   });
 
-  test('of a key that is missing in API Gateway creates none there; a sync revokes the key', async () => {
+  test('of a key that is missing from API Gateway does not create it there; a sync revokes it', async () => {
     await issueSubject(world, 'open');
     world.records.deleteApiKey('subject');
 
@@ -125,7 +125,7 @@ test('A command changes nothing if API Gateway does not find the key', async () 
 });
 
 describe('The history', () => {
-  test('separates an edit in API Gateway from the change of the command that adopts it, and has reasons', async () => {
+  test('lists an edit in API Gateway apart from the command that adopts it, and gives reasons', async () => {
     await issueSubject(world, 'open');
     service.editInConsole({ name: 'renamed' });
     await commands['move to Pro'](target, 'subject');

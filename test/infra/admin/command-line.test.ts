@@ -73,7 +73,7 @@ describe('An input', () => {
     ['pro', { perDay }, 'The plan pro has fixed limits.'],
     ['enterprise', { perMinute, perDay: perDay + 1 }, beyond],
     ['enterprise', { perMinute: perMinute + 1, perDay }, beyond],
-  ])('of agreed limits fits the plan and the stage: on %s, %j is rejected', (plan, limits, message) => {
+  ])('of agreed limits must fit the plan and the stage: on %s, %j is rejected', (plan, limits, message) => {
     expect(() => limitsOn(plan, limits, 'production')).toThrow(message);
     expect(limitsOn('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
   });
@@ -87,10 +87,20 @@ describe('The service of a command', () => {
 
   test.each<[string, Record<string, string>, string[], object]>([
     ['is the local server by default', {}, [], {}],
-    ['may be an option before the command', {}, ['--url', 'a', 'list'], { url: 'a' }],
-    ['may be a variable of the environment', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
-    ['is the option rather than the variable', { PET_STORE_STAGE: 'staging' }, ['list', '--url', 'a'], { url: 'a' }],
-    ['is the stage of the option', { PET_STORE_URL: 'a' }, ['list', '--stage', 'staging'], { stage: 'staging' }],
+    ['may be given as an option before the command', {}, ['--url', 'a', 'list'], { url: 'a' }],
+    ['may be given as an environment variable', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
+    [
+      'is the URL of the option, not the stage of the variable',
+      { PET_STORE_STAGE: 'staging' },
+      ['list', '--url', 'a'],
+      { url: 'a' },
+    ],
+    [
+      'is the stage of the option, not the URL of the variable',
+      { PET_STORE_URL: 'a' },
+      ['list', '--stage', 'staging'],
+      { stage: 'staging' },
+    ],
   ])('%s', async (_, variables, words, options) => {
     process.env = { ...env, ...variables };
     const program = withTargetOptions(new Command());
@@ -100,7 +110,7 @@ describe('The service of a command', () => {
     expect(targetOptionsOf(list)).toEqual(options);
   });
 
-  test('is in every command that a message names', () => {
+  test('is added to every command that a message suggests', () => {
     const message = 'Run npm run admin -- keys list, or npm run admin -- keys sync';
     expect(withTarget(message, targetOption({ stage: 'production' }))).toBe(
       'Run npm run admin -- --stage production keys list, or npm run admin -- --stage production keys sync',
@@ -122,7 +132,7 @@ test('A table has aligned columns on a terminal', () => {
   expect(stripVTControlCharacters(drawn)).toBe('id          name\n2qgnldiehw  Acme\nx           Y');
 });
 
-test('A list of keys adds the date to names that several have, and is no formula in a spreadsheet', () => {
+test('A list of keys adds a date to each shared name, and its CSV contains no formulas', () => {
   const views = ['=1+1', 'acme', 'acme'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
 
   expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n?){2}$/);
@@ -149,14 +159,14 @@ describe('A failure', () => {
     );
   });
 
-  test('of AWS is reported in one line, and a bug not at all', () => {
+  test('of AWS is described in one line; a bug gets no description', () => {
     const several = ofAws(new AggregateError([new Error('no IPv6\n  at all. Badly.'), new Error('no IPv4')]));
 
     expect(failureText(several, 'try again')).toContain(': no IPv6 at all. Badly (');
     expect(failureText(new TypeError('x is undefined'), 'try again')).toBeUndefined();
   });
 
-  test('shows characters that a terminal would act on', () => {
+  test('escapes the characters that a terminal would act on', () => {
     const [name, shown] = [
       'a\u001b[2J\tb\nc\r\u007f\u009b\u202e\u2066\u2028d',
       String.raw`a\u001b[2J\u0009b\u000ac\u000d\u007f\u009b\u202e\u2066\u2028d`,

@@ -64,7 +64,7 @@ describe('The body of a form', () => {
     expect(isRead).toBe(false);
   });
 
-  test('that is too large is refused with the command to use instead, for the same service', async () => {
+  test('that is too large is refused, and the error names the command to use on the same service', async () => {
     const production = await new Visitor({ ...target, option: '--stage production' }).letIn();
     const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 

@@ -62,7 +62,7 @@ describe('The list of keys', () => {
     for (const query of ['', 'state=__proto__']) expect(await idsAt(query)).toHaveLength(50);
   });
 
-  test('names who suspended a key, and is sorted by the column of a link', async () => {
+  test('names who suspended a key, and is sorted by the column whose link is opened', async () => {
     const suspendedUntil = Date.parse('2026-11-23');
     await service.issue('a', { suspendedUntil });
     await service.issue('b', usedToday(5));
@@ -142,7 +142,7 @@ describe('The stock page', () => {
     expect(/stock\?status=\w*&amp;(after=\d+)"/.exec(text)?.[1]).toBe(next);
   });
 
-  test('names its pets, and is where a reloaded form leads to', async () => {
+  test('names its pets, and a reloaded form leads back to it', async () => {
     expect(await visitor.page('/stock')).toContain('<td class="number">10</td><td>sold</td><td>Rex</td></tr>');
     for (const form of ['import', 'set'])
       expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
@@ -155,7 +155,7 @@ describe('The stock page', () => {
     expect(await response.text()).toMatch(/^petId,quantity,status.*\n3,10,sold,*\n(?:.+\n){62}$/);
   });
 
-  test('sets the quantity of a pet if it is still as shown', async () => {
+  test('sets the quantity of a pet only if it has not changed since it was shown', async () => {
     const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
     expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);
     expect(await (await set('-1')).text()).toMatch(/must be an integer from 0 to 2,147,483,647, not -1\..*value="-1"/s);
@@ -174,7 +174,7 @@ describe('The stock page', () => {
   }
 
   describe('imports a file', () => {
-    test('unless a row is invalid, which it names', async () => {
+    test('unless a row is invalid, and then names that row', async () => {
       expect(await importRows('3,1,sold\n', '20,-1,sold\n')).toContain(
         'stock.csv:3: quantity must be an integer from 0',
       );
@@ -183,7 +183,7 @@ describe('The stock page', () => {
       expect(await stock.read('3')).toMatchObject({ quantity: 10 });
     });
 
-    test('once, after a confirmation, without the entries that were changed since', async () => {
+    test('once, after a confirmation, and skips entries that changed in the meantime', async () => {
       const shown = await importRows('1,5,sold\n', '3,1,sold\n', '20,4,pending\n', '100,2,pending\n');
       expect(shown).toContain('1 new, 2 changed, 1 the same.');
       expect(shown).toMatch(/<li>petId 3: quantity 10 → 1<\/li><li>petId 20: quantity 11 → 4, status sold → pending</);

@@ -46,7 +46,7 @@ describe('The page of a key', () => {
     expect(text).toMatch(/<dt>2 days<\/dt><dd>250<.*<dd>200 <small>on/);
   });
 
-  test('is shown without a history that cannot be read', async () => {
+  test('is shown even if its history cannot be read', async () => {
     await service.issue('a');
     service.before('QueryCommand', () => Promise.reject(awsError('ServiceUnavailableException')));
 
@@ -55,7 +55,7 @@ describe('The page of a key', () => {
     );
   });
 
-  test('reads this key alone once it was listed, and its live figures read nothing else', async () => {
+  test('reads only this key once it has been listed, and so do its live figures', async () => {
     await service.issue('a');
     const callsOf = async (path: string) => {
       const calls: string[] = [];

@@ -44,15 +44,15 @@ test.each<[string, Partial<KeyRecord>]>([
 
 describe('The usage of a key', () => {
   test.each<[string, number, number, number]>([
-    ['is that of this minute', MINUTE, 7, 70],
-    ['has none of an earlier minute today', MINUTE - 1, 0, 70],
-    ['has none of yesterday', MIDNIGHT - 1, 0, 0],
+    ['counts the requests of this minute and of today', MINUTE, 7, 70],
+    ['is zero for this minute if the last request was earlier today', MINUTE - 1, 0, 70],
+    ['is zero for today if the last request was yesterday', MIDNIGHT - 1, 0, 0],
   ])('%s', (_, currentMinute, usedThisMinute, usedToday) => {
     const view = keyView(aKey({ minuteUsed: 7, dayUsed: 70, currentMinute }));
     expect(view).toMatchObject({ usedThisMinute, usedToday });
   });
 
-  test('per UTC day since its creation adds stored days and those in its record, even of a revoked key', async () => {
+  test('per UTC day since its creation combines stored days with those in its record, even if revoked', async () => {
     const today = { currentMinute: MINUTE, dayUsed: 5, dayRefused: 1 };
     const yesterday = { priorMinute: minuteOf(NOW - DAY_MS), priorUsed: 4, priorRefused: 2 };
     await put('mine', 'mine', { ...today, ...yesterday, createdAt: NOW - 3 * DAY_MS, ...REVOKED });
@@ -84,13 +84,13 @@ describe('A key is found', () => {
     expect(await findKey(target, text)).toMatchObject({ keyId: 'k1' });
   });
 
-  test('by the id of its record, also before API Gateway has assigned another id', async () => {
+  test('by the id of its record, even before API Gateway assigns its own id', async () => {
     const record = await put(undefined, 'Acme Pets');
 
     expect(await findKey(target, record?.recordId ?? '')).toEqual(record);
   });
 
-  test.each(['k1', 'Acme'])('after its revocation only to be shown: %s', async (text) => {
+  test.each(['k1', 'Acme'])('after its revocation only in order to show it: %s', async (text) => {
     await put('k1', 'Acme', REVOKED);
 
     expect(await showKey(target, text)).toMatchObject({ id: 'k1', state: 'revoked' });
@@ -102,7 +102,7 @@ describe('A key is found', () => {
     ['belongs to several', 'acme', /^4 keys have the name acme\. .* id: a\d \(free, created 1970-01-01\), a\d .* …$/],
     ['belongs to none', 'Beta', 'There is no key Beta. To list all keys: npm run admin -- keys list. If'],
     ['is empty', ' ', 'There is no key without an id or name.'],
-  ])('by no name that %s; the failure says what to do', async (_, text, message) => {
+  ])('not by a name that %s; the failure says what to do', async (_, text, message) => {
     for (const id of ['a1', 'a2', 'a3', 'a4']) await put(id, 'Acme');
 
     await expect(findKey(target, text)).rejects.toThrow(message);

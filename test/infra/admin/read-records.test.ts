@@ -57,11 +57,11 @@ describe('A CSV file', () => {
   test.each([
     ['no header line', '1,4,sold\n', /^The first line of a\.csv must be petId,quantity,status.*, not 1,4,sold\. /],
     ['an unknown column', 'petId;qty;status\n1;1;sold\n', /, not petId,qty,status\. Nothing was written\.$/],
-  ])('with %s is refused, with the columns that it must have', async (_, content, message) => {
+  ])('with %s is refused, and the error names the columns that it must have', async (_, content, message) => {
     await expect(read(stockEntries, 'a.csv', content)).rejects.toThrow(message);
   });
 
-  test('of orders with a duplicate column is refused, with the columns that are optional', async () => {
+  test('of orders with a duplicate column is refused, and the error names the optional columns', async () => {
     const message = 'must be id,petId,quantity,shipDate (optional),status,complete, not petId,id,quantity,status,';
     await expect(read(orders, 'a.csv', 'petId,id,quantity,status,complete,id\n')).rejects.toThrow(message);
   });
@@ -97,7 +97,7 @@ describe('A JSON Lines file', () => {
     expect(rows[1]).toEqual(fault(2, text));
   });
 
-  test('is read across the chunks of the disk, with all digits', async () => {
+  test('is read in full across chunk boundaries, with all digits', async () => {
     const petIds = Array.from({ length: 5_000 }, (_, index) => String(2n ** 62n + BigInt(index)));
     const text = petIds.map((petId) => `{"petId":${petId},"quantity":1,"status":"sold"}\r\n`).join('');
     const rows = await read(stockEntries, 'd.jsonl', text);

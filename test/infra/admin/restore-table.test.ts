@@ -94,7 +94,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       );
     });
 
-    test('only counts in a dry run, adds what is gone, and equals the copy only if it is to be exact', async () => {
+    test('only counts in a dry run, adds what is missing, and equals the copy only if it must be exact', async () => {
       const unchanged = await itemsOf(live);
       const all = { added: 20, changed: 20, deleted: 10 };
       expect(await restore('stock', { exact: true, dryRun: true })).toMatchObject(all);
@@ -145,7 +145,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     });
   });
 
-  test('by an import asks on a stage, and keeps what others change after it was shown', async () => {
+  test('by an import asks for confirmation on a stage, and keeps what others change after that', async () => {
     await given('stock', createStockTable, entries(3, 1, 3), []);
     const file = join(directory, 'stock.csv');
     writeFileSync(file, 'petId,quantity,status\n1,5,sold\n2,5,sold\n3,5,sold\n');
@@ -214,7 +214,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       expect(await target.history.of(gone, 9)).toMatchObject([{ who: 'ann', what }]);
     });
 
-    test('leaves them active with --open', async () => {
+    test('leaves the keys active with --open', async () => {
       await restore('keys', { open: true });
 
       expect(await found(gone.recordId)).toMatchObject({ enabled: true, suspendedUntil: number(0) });

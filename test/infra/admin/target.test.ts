@@ -41,7 +41,7 @@ describe('A local server', () => {
       await expect(find({ url: invalid })).rejects.toThrow(`--url ${invalid} is not a valid address. Example:`);
   });
 
-  test('that stops is reported the same way by the next call, immediately', async () => {
+  test('that stops is reported immediately and in the same way by the next call', async () => {
     const texts = Object.fromEntries(outputs.map((name) => [name, 'any']));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, texts))));
     const { origin } = link;

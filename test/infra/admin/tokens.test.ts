@@ -158,7 +158,7 @@ describe('Within a grace period', () => {
     expect(await verdictOf(rotation)).toBe(which === 'old' ? 'admitted' : 'denied');
   });
 
-  test('no token is revoked by a label that two have; the failure names all, oldest first', async () => {
+  test('a label that two tokens share revokes neither; the failure names all tokens, oldest first', async () => {
     const subject = await issueSubject(world, 'open');
     clock.moveTo(NOW + 1);
     const names = ['main', 'app'].map((label) => nameLabeled(subject, label));

@@ -110,7 +110,7 @@ describe('API keys', () => {
     });
   });
 
-  test('show their value only on request, and reads report no change', async () => {
+  test('show their value only on request, and a read is not reported as a change', async () => {
     expect((await send('GET /apikeys/k1')).body).not.toHaveProperty('value');
     expect((await send('GET /apikeys/k1?includeValue=true')).body).toHaveProperty('value', VALUE);
     expect(changes).toBe(0);
@@ -164,7 +164,7 @@ describe('stored records', () => {
       expect(records.apiKeys).toEqual([stored]);
     });
 
-    test('contain both of two concurrent changes to a key', async () => {
+    test('keep both of two concurrent changes to a key', async () => {
       await records.saveApiKey(stored);
       const bodies = [replacing('/name', 'renamed'), replacing('/enabled', 'false')];
       await Promise.all(bodies.map((body) => send('PATCH /apikeys/k1', body)));

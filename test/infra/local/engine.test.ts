@@ -182,7 +182,7 @@ describe('tables in a data directory', () => {
   const stock = tableResource('stock', { storeId: 'S', petId: 'N' });
   const orders = tableResource('orders', { storeId: 'S', orderId: 'N' });
 
-  test('are created anew where a server was creating them when it was killed', async () => {
+  test('are created again if a server was killed while it created them', async () => {
     const directory = path.join(root, 'killed');
     await withEngine(await startEmbeddedEngine(directory), (client) => createTables(client, [stock, orders]));
     const store = new Level<string, object>(path.join(directory, 'dynamodb'), { valueEncoding: 'json' });
@@ -218,7 +218,7 @@ describe('tables in a data directory', () => {
     ['another key', tableResource('stock', { storeId: 'S' })],
     ['an index', { ...stock, GlobalSecondaryIndexes: [byPet] }],
     ['another index', { ...stock, GlobalSecondaryIndexes: [{ ...byPet, IndexName: 'other' }, byPet] }],
-  ])('fail the start as another version if one has %s', async (_, other) => {
+  ])('fail the start, as data of another version, if a table has %s', async (_, other) => {
     const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
       await createTables(client, [other]);
       await createTables(client, [other]);

@@ -51,11 +51,11 @@ describe('the router', () => {
     ['//a/b', '/a/b', {}],
     ['/c/b/d/', '/{path+}', { path: 'c/b/d' }],
     ['/x//y/', '/{path+}', { path: 'x//y' }],
-  ])('prefers literal parts to parameters, and these to greedy ones: %s is %s', (path, target, pathParameters) => {
+  ])('prefers literal parts to parameters, and parameters to greedy ones: %s is %s', (path, target, pathParameters) => {
     expect(router('GET', path)).toEqual({ target, resourcePath: target, pathParameters });
   });
 
-  test('falls back only to greedy resources for a method that the resource lacks', () => {
+  test('falls back only to a greedy resource if the matching resource lacks the method', () => {
     expect(router('POST', '/a/b')).toMatchObject({ resourcePath: '/{path+}', pathParameters: { path: 'a/b' } });
     expect(routerOf('POST /a/{name}', 'GET /a/b')('POST', '/a/b')).toBeUndefined();
   });
@@ -154,7 +154,7 @@ describe('a function', () => {
   const metadata = { statusCode: 200, headers: { 'X-Id': 'ä' } };
   const json = ['Content-Type', 'application/json'];
 
-  test('that streams has status and headers in its metadata', async () => {
+  test('that streams sends its status and headers in the metadata', async () => {
     const source = streaming(`await write('[1,'); await write(Buffer.from('2]')); stream.end();`, metadata);
 
     expect(await responseTo(source)).toEqual({ status: 200, headers: [json, ['X-Id', 'ä']], body: '[1,2]' });

@@ -51,7 +51,7 @@ test('a request waits until the service is ready, and its streamed response has 
   expect(headers.has('Content-Length')).toBe(false);
 });
 
-test('a fault of the server is 500, and the terminal shows it under the request, without the query', async () => {
+test('a fault of the server returns 500, and the terminal shows it under the request, without the query', async () => {
   jest.spyOn(process.stderr, 'write').mockImplementation(show);
   const service = serviceOf(() => Promise.reject(new Error('a fault', { cause: new Error('its cause') })));
   const { status } = await responseTo(get('/v1/%C2%9B?a=secret'), Promise.resolve(service));
@@ -79,7 +79,7 @@ test.each([
   expect(JSON.parse(text)).toEqual({ code: 'BAD_REQUEST', message: expect.stringContaining(message), status: 400 });
 });
 
-test('a request whose headers take too long is 408, and the terminal shows it', async () => {
+test('a request whose headers take too long gets 408, and the terminal shows it', async () => {
   const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   const { status, text } = await responseTo('GET / HTTP', undefined, timeout);
 
@@ -144,7 +144,7 @@ test.each([
   ['rebound.example.com:3000', false],
   ['127.0.0.1.example.com:3000', false],
   ['', false],
-])('That a server which listens as pets.test answers to %s is %s', (host, expected) => {
+])('A server that listens as pets.test answers to %s: %s', (host, expected) => {
   expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 

@@ -129,7 +129,7 @@ describe('A function that outlasts its timeout', () => {
   test.each([
     ['computes', { computeMs: 1_200 }],
     ['waits', { waitMs: 1_200 }],
-  ])('and %s leaves the others alone', async (_, late) => {
+  ])('and %s does not affect the others', async (_, late) => {
     const { limited, other } = await loadedFunctions();
     const results = await Promise.allSettled([invoke(other, { waitMs: 2_500 }), invoke(limited, late)]);
 
@@ -137,7 +137,7 @@ describe('A function that outlasts its timeout', () => {
     expect(notices).toBe('slow timed out after 1 s\n');
   });
 
-  test('and blocks the thread ends with it; later events run in another thread', async () => {
+  test('and blocks its thread is stopped with the thread; later events run in another one', async () => {
     const { limited, other } = await loadedFunctions();
     const concurrent = invoke(other, { waitMs: 60_000 });
     await expect(invoke(limited, { computeMs: 60_000 })).rejects.toEqual(timedOut);

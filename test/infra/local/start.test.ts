@@ -186,7 +186,7 @@ describe('a start issues the demo keys', () => {
     expect(records.apiKey('demo-free')).toBeUndefined();
   });
 
-  test('again where the last one was killed before the key reached API Gateway', async () => {
+  test('again if the last start was killed before the key reached API Gateway', async () => {
     const Key = { kind: 'demoKey', id: 'pro' };
     await database.client.send(new DeleteCommand({ TableName: gatewayTable.TableName, Key }));
     await records.removeApiKey('demo-pro');
@@ -196,7 +196,7 @@ describe('a start issues the demo keys', () => {
   });
 });
 
-test('sample data are loaded only into empty tables', async () => {
+test('sample data is loaded only into empty tables', async () => {
   const { client } = database;
   const stock = await createStockTable(client);
   const pets = await createPetsTable(client);

@@ -34,7 +34,7 @@ async function taken(count: number): Promise<readonly string[]> {
   return steps;
 }
 
-test('a start and a save in shared/ bundle and synthesize, and a save in functions/ only bundles', async () => {
+test('a start or a save in shared/ bundles and synthesizes; a save in functions/ only bundles', async () => {
   expect(await taken(2)).toEqual(['bundle', 'synthesize']);
   save('functions/a.ts');
   expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);

@@ -30,7 +30,7 @@ test('Every method except preflights requires the authorizer and an API key', ()
     expect(one).toMatchObject({ AuthorizationType: 'CUSTOM', AuthorizerId: '<ApiAuthorizer>', ApiKeyRequired: true });
 });
 
-test('Only this API may call the functions of requests, and not from its test console', () => {
+test('Only this API may call the request functions, and its test console may not', () => {
   const permissionSchema = v.object({
     Action: v.literal('lambda:InvokeFunction'),
     Principal: v.literal('apigateway.amazonaws.com'),
@@ -126,7 +126,7 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     });
   });
 
-  test('have only one key per internal plan, which the authorizer names and which grants no access', () => {
+  test('have only one key per internal plan, which the authorizer names; the key grants no access', () => {
     const values = propertiesIn(inventoryTemplate(stage), 'AWS::ApiGateway::ApiKey').map(({ Value }) => String(Value));
     const planKeys = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlanKey', v.unknown());
 

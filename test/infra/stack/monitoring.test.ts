@@ -93,7 +93,7 @@ describe('the alarms', () => {
     expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
   });
 
-  test('that roll a release back need five minutes, less than a canary takes', () => {
+  test('that roll back a release need five minutes, which is less than a canary takes', () => {
     const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
 
     expect(rollback.map(([id]) => id)).toEqual(['slow-answers', 'function-errors']);

@@ -49,7 +49,7 @@ describe('the files of the reference page', () => {
     for (const text of Object.values(files)) expect(text).not.toMatch(/marker:|Token\[|psk_Demo/);
   });
 
-  test('have known extensions, and remain available to open pages', () => {
+  test('have known extensions, and stay available to pages that are already open', () => {
     const names = [assets, pages].flatMap((upload) =>
       v.parse(uploadSchema, withoutFunctions(upload)).SourceObjectKeys.flatMap(filesIn),
     );

@@ -47,7 +47,7 @@ test.each<[settings: Partial<StageSettings>, message: string]>([
   expect(() => checkSettings({ ...stages.staging, ...settings })).toThrow(message);
 });
 
-test('A deployment of production requires alarm recipients; a synthesis warns', () => {
+test('A deployment of production requires alarm recipients; a synthesis without them only warns', () => {
   const { production, staging } = stages;
   const sentence = /^The alarms of production have no recipients: set alarmTargets .* to 'nobody'$/;
   const [stack] = stacksOf('production');
