@@ -11,8 +11,10 @@ const CHANGED = '-changed';
  * @param directory in the work tree
  */
 export function checkedOutBuild(directory = import.meta.dirname): string {
+  // In a hook, Git's variables point to the repository of the hook.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
   const git = (...words: string[]): string =>
-    execFileSync('git', ['-C', directory, ...words], { encoding: 'utf8', env: process.env, stdio: 'pipe' }).trim();
+    execFileSync('git', ['-C', directory, ...words], { encoding: 'utf8', env, stdio: 'pipe' }).trim();
   try {
     const commit = git('rev-parse', 'HEAD');
     return git('status', '--porcelain', '-uno') === '' ? commit : commit + CHANGED;

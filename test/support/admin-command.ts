@@ -27,8 +27,8 @@ export type CreatedKey = v.InferOutput<typeof createdKeySchema>;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the runner of the tests may have set, and a shell would not. */
-const unset = { FORCE_COLOR: undefined, NO_COLOR: undefined, NODE_OPTIONS: undefined };
+/** Jest's workers have it, and a shell would not. */
+const unset = { FORCE_COLOR: undefined };
 
 /** Runs a program with the environment of a shell, and no terminal. */
 export const run = (...command: Parameters<typeof start>): Promise<Outcome> => outcomeOf(start(...command));

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './listening.ts';
 import { synthesizeForAllSuites } from './synthesize-once.ts';
@@ -7,16 +8,21 @@ const modules = join(import.meta.dirname, '../../node_modules');
 
 /** What all suites share, because it takes seconds: the synthesized service, and AWS's DynamoDB engine. */
 export default async function beforeAllSuites(): Promise<void> {
-  // Hundreds of processes that the suites start load the same modules. Node keeps what it has compiled in this folder.
-  process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache/node-compile');
+  if (process.env.TEST_RUN === undefined)
+    throw new Error('The suites need an environment of their own: start them with npm run jest, not with Jest itself.');
   // Suites of `npm test -- --fast` need neither.
   if (process.env.FAST_TESTS !== undefined) return;
   await startDynamoDBLocal();
   synthesizeForAllSuites();
 }
 
-/** Half of its time to start goes into optimizing. */
-const STARTS_FAST = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+/** Half of its time to start goes into optimizing. Java does not read TMPDIR, and looks names up in this file alone. */
+const javaOptions = [
+  '-XX:TieredStopAtLevel=1',
+  '-XX:+UseSerialGC',
+  `-Djava.io.tmpdir=${tmpdir()}`,
+  `-Djdk.net.hosts.file=${join(import.meta.dirname, 'localhost.hosts')}`,
+];
 
 /** Starts AWS's own engine, where there is Java. It gets ready by itself, and ends with this process. */
 async function startDynamoDBLocal(): Promise<void> {
@@ -26,7 +32,7 @@ async function startDynamoDBLocal(): Promise<void> {
   }
   const port = String(await freePort());
   const local = ['-Djava.library.path=./DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar'];
-  const java = spawn('java', [...STARTS_FAST, ...local, '-inMemory', '-port', port], {
+  const java = spawn('java', [...javaOptions, ...local, '-inMemory', '-port', port], {
     cwd: join(modules, 'amplify-dynamodb-simulator/emulator'),
     stdio: 'ignore',
   });

@@ -73,7 +73,7 @@ async function launch(directory: string): Promise<Browser> {
   const { LD_LIBRARY_PATH: libraries = '' } = process.env;
   return chromium.launch({
     executablePath,
-    args: ['--font-render-hinting=none'],
+    args: ['--font-render-hinting=none', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'],
     env: {
       ...process.env,
       ...fontSettings(directory),

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import {
   type AggregatedResult,
   type Reporter,
@@ -17,7 +17,7 @@ interface Directory {
 
 /**
  * Prints a line for each directory once its suites have ended, a line for each failure, the failures in full, and how
- * many there were: a hook that fails is one.
+ * many there were: a hook that fails is one. Then the slowest suites.
  */
 export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunComplete'> {
   readonly #directories = new Map<string, Directory>();
@@ -49,11 +49,19 @@ export default class Progress implements Pick<Reporter, 'onTestResult' | 'onRunC
     for (const failure of this.#failures) print(`\n✗ ${failure}`);
     const numTotalTests = results.numTotalTests - results.numFailedTests + this.#failures.length;
     print(`\n${utils.getSummary({ ...results, numFailedTests: this.#failures.length, numTotalTests })}`);
+    print(`Slowest: ${slowestOf(results.testResults).join(', ')}`);
   }
 
   #end(name: string, { passed, failed }: Directory): void {
     print(`${failed > 0 ? '✗' : '✓'} ${name}: ${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`);
   }
+}
+
+function slowestOf(results: readonly TestResult[]): string[] {
+  const slowestFirst = results.toSorted((a, b) => b.perfStats.runtime - a.perfStats.runtime).slice(0, 10);
+  return slowestFirst.map(
+    ({ testFilePath, perfStats }) => `${basename(testFilePath, '.test.ts')} ${Math.round(perfStats.runtime / 1_000)} s`,
+  );
 }
 
 const suitesIn = (directory: string): number =>

@@ -1,10 +1,11 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { deployCommand } from '../../../infra/deploy/main.ts';
 import { capture, type Outcome } from '../../support/admin-command.ts';
+import { fakeProgram } from '../../support/fake-program.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { close, listen } from '../../support/listening.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
@@ -12,12 +13,6 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const directory = temporaryDirectory();
 const calls = path.join(directory, 'calls');
-
-function addProgram(name: string, script: string): void {
-  const file = path.join(directory, name);
-  writeFileSync(file, `#!/bin/sh\n${script}\n`);
-  chmodSync(file, 0o755);
-}
 
 /** Programs in the place of those that the command calls: each writes down how it was called. */
 const programs = {
@@ -28,9 +23,13 @@ if [ "$1" = deploy ]; then stage=\${2%/*}; echo '{"'$stage'-Inventory":{"Gateway
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };
 for (const [name, script] of Object.entries(programs))
-  addProgram(name, `echo "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 2 ;; esac`);
+  fakeProgram(
+    directory,
+    name,
+    `echo "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 2 ;; esac`,
+  );
 // The suite is to be the same before and after a commit.
-addProgram('git', 'case "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac');
+fakeProgram(directory, 'git', 'case "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac');
 
 export const forgetCalls = (): void => writeFileSync(calls, '');
 
@@ -43,6 +42,9 @@ export const called = (): string[] =>
 
 export const staging = inventoryTemplate('staging');
 export const made = { 'staging-Inventory': 'UPDATE_COMPLETE' };
+
+/** Who the caller of AWS is. */
+export const USER_ARN = 'arn:aws:iam::111122223333:user/ann';
 
 interface Account {
   /** The stacks of the account, with their statuses. */
@@ -96,7 +98,7 @@ function resultOf(call: URLSearchParams): object | undefined {
   const StackStatus = (isDeployed && statusAfter) || status;
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
   const results: Record<string, object | false> = {
-    GetCallerIdentity: { Account: '111122223333', Arn: 'arn:ann' },
+    GetCallerIdentity: { Account: '111122223333', Arn: USER_ARN },
     AssumeRole: { Credentials: { AccessKeyId: 'ASIA', SecretAccessKey: 's', SessionToken: 't' } },
     DescribeStacks: StackStatus !== undefined && {
       Stacks: [{ StackStatus, LastUpdatedTime: '2026-11-20T12:00:00Z', Outputs }],
@@ -137,14 +139,9 @@ afterAll(() => close(server));
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For a program that is to find this account, and nothing of the machine. */
+/** For a program that is to find this account. */
 export const environment = (): Environment => ({
   AWS_ENDPOINT_URL: origin,
-  AWS_CONFIG_FILE: '/dev/null',
-  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-  AWS_EC2_METADATA_DISABLED: 'true',
-  AWS_DEFAULT_REGION: undefined,
-  AWS_PROFILE: undefined,
   AWS_REGION: 'eu-west-1',
   AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'secret',
@@ -154,7 +151,7 @@ export const environment = (): Environment => ({
 export async function deploy(words: readonly string[], env: Environment = {}): Promise<Outcome> {
   acceptForeignErrors();
   const PATH = `${directory}:${process.env['PATH']}`;
-  const changes = { ...environment(), CI: undefined, PATH, ...env };
+  const changes = { ...environment(), PATH, ...env };
   const outside = Object.fromEntries(Object.keys(changes).map((name) => [name, process.env[name]]));
   setEnvironment(changes);
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];

@@ -22,6 +22,9 @@ test('A build is marked as changed if tracked files have changes; untracked file
   writeFileSync(path.join(repository, 'untracked'), '');
   const commit = checkedOutBuild(repository);
   expect(commit).toMatch(/^[0-9a-f]{40}$/);
+  process.env['GIT_DIR'] = path.join(repository, 'of-a-hook');
+  expect(checkedOutBuild(repository)).toBe(commit);
+  delete process.env['GIT_DIR'];
 
   writeFileSync(path.join(repository, 'tracked'), 'two');
   const changed = checkedOutBuild(repository);

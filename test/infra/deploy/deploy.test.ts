@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { failureLine } from '../../support/admin-command.ts';
-import { account, called, deploy, forgetCalls, made, staging } from './account.ts';
+import { account, called, deploy, forgetCalls, made, staging, USER_ARN } from './account.ts';
 
 const noKey = { AWS_ACCESS_KEY_ID: undefined };
 const CHANGED = { CHANGES: ' M infra/stages.ts' };
@@ -174,7 +174,7 @@ describe('npm run deploy', () => {
 
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
-      stdout: 'Account: 111122223333/eu-west-1, as arn:ann\nproduction: UPDATE_COMPLETE\nRunning: b2\nPrevious: a1\n',
+      stdout: `Account: 111122223333/eu-west-1, as ${USER_ARN}\nproduction: UPDATE_COMPLETE\nRunning: b2\nPrevious: a1\n`,
     });
     expect(called()).toEqual([]);
   });

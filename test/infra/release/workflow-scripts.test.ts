@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { fakeProgram } from '../../support/fake-program.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { workflow } from './workflows.ts';
 
@@ -30,8 +31,7 @@ beforeEach(() => {
 
 /** Puts a program in the place of another, as Bash, which also writes down its arguments. */
 function fake(name: string, script = ''): void {
-  writeFileSync(path.join(bin, name), `#!/usr/bin/env bash\necho "$*" >> calls\n${script}\n`);
-  chmodSync(path.join(bin, name), 0o755);
+  fakeProgram(bin, name, `echo "$*" >> calls\n${script}`, '/usr/bin/env bash');
 }
 
 /** Runs a step of a workflow as GitHub does. */
