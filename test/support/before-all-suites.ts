@@ -20,6 +20,7 @@ export default async function beforeAllSuites(): Promise<void> {
 const javaOptions = [
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
+  '-XX:-UsePerfData',
   `-Djava.io.tmpdir=${tmpdir()}`,
   `-Djdk.net.hosts.file=${join(import.meta.dirname, 'localhost.hosts')}`,
 ];
