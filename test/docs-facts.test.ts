@@ -178,8 +178,8 @@ test('package.json, client, document and change log have the same version', () =
 });
 
 test('CONTRIBUTING lists every package', () => {
-  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-  const packages = Object.keys({ ...dependencies, ...devDependencies }).map((name) =>
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
+  const packages = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).map((name) =>
     name.replace(/^(@aws-sdk|@smithy|@types)\/.+/, '$1/*'),
   );
   const [, table = ''] = /^## Packages\n\n(.*?)\n\n/ms.exec(read('CONTRIBUTING.md')) ?? [];

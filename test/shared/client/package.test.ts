@@ -19,7 +19,15 @@ let token: string;
 
 /** Packs the client and installs the package as npm would. It has no dependencies. */
 async function install(): Promise<void> {
-  const packed = await run('npm', ['pack', '--silent', '--workspace=shared/client', `--pack-destination=${directory}`]);
+  const packed = await run('npm', [
+    'run',
+    '--silent',
+    'pack',
+    '-w',
+    'shared/client',
+    '--',
+    `--pack-destination=${directory}`,
+  ]);
   const tarball = path.join(directory, packed.stdout.trim());
   mkdirSync(installed, { recursive: true });
   const unpacked = await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
