@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,6 +11,7 @@ import { run } from './support/admin-command.ts';
 import { close, listen } from './support/listening.ts';
 import { LocalHost } from './support/local-host.ts';
 import { anEntry } from './support/tables.ts';
+import { describeWith } from './support/programs.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
 const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
@@ -20,10 +20,6 @@ const readmeFor = (serverUrl: string): string => readme.replaceAll('http://local
 /** The guide as the reference page of a server shows it. */
 const guideFor = (serverUrl: string): string =>
   guide({ serverUrl, exampleKey: demoKey('free'), petDeprecation: settingsOf('staging').petDeprecation });
-
-const hasPrograms = spawnSync('sh', ['-c', 'curl --version && jq --version && python3 --version']).status === 0;
-if (!hasPrograms)
-  process.stderr.write('Skipped, as curl, jq or python3 is missing: the examples of README and guide.\n');
 
 /** The code blocks of a page. */
 const blocksOf = (page: string) =>
@@ -100,7 +96,7 @@ const exhaustDay = respondingWith('"minute";r=12;t=30, "day";r=0;t=52350');
 const deny: Fault = async (_, response) =>
   response.writeHead(401).end('{"code":"API_KEY_INVALID","message":"…","status":401}');
 
-(hasPrograms ? describe : describe.skip)('the examples of README and guide', () => {
+describeWith(['curl', 'jq', 'python3'], 'the examples of README and guide', () => {
   const directory = temporaryDirectory();
   let host: LocalHost;
   beforeAll(async () => {

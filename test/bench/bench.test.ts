@@ -3,6 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { atMost, cellsOf, partNames, report, worstOf } from './figure.ts';
+import { describeWith } from '../support/programs.ts';
 import { inventoryTemplate, propertiesIn } from '../support/service-template.ts';
 import { derivedPages, pages, tableOf } from './cost-page.ts';
 
@@ -10,15 +11,17 @@ test('the pages of costs and attacks match the measured usage and the prices', a
   expect(await derivedPages(pages.numbers.text)).toEqual({ costs: pages.costs.text, security: pages.security.text });
 });
 
-test('each part of the bench measures numbers and detects a deliberate slowdown', async () => {
-  const rounds = [0, 1].map((half) => partNames.filter((_, index) => index % 2 === half));
-  const main = path.join(import.meta.dirname, 'main.ts');
-  const run = rounds.map((parts) => promisify(execFile)(process.execPath, [main, '--small', ...parts]));
-  // Each runs to its end, that no process outlives a failure.
-  const failed = (await Promise.allSettled(run)).filter(({ status }) => status === 'rejected');
+describeWith(['openssl', 'ps'], 'npm run bench', () => {
+  test('each part of the bench measures numbers and detects a deliberate slowdown', async () => {
+    const rounds = [0, 1].map((half) => partNames.filter((_, index) => index % 2 === half));
+    const main = path.join(import.meta.dirname, 'main.ts');
+    const run = rounds.map((parts) => promisify(execFile)(process.execPath, [main, '--small', ...parts]));
+    // Each runs to its end, that no process outlives a failure.
+    const failed = (await Promise.allSettled(run)).filter(({ status }) => status === 'rejected');
 
-  expect(failed).toEqual([]);
-}, 120_000);
+    expect(failed).toEqual([]);
+  }, 120_000);
+});
 
 test('an idle production costs less than 16 USD a month, and pays for no KMS key', () => {
   expect(tableOf(pages.costs.text, 'stage').get('production')?.at(-1)).toBeLessThan(16);

@@ -5,32 +5,35 @@ import { describe, expect, test } from '@jest/globals';
 import { checkedOutBuild, refuseChanges } from '../../../infra/deploy/build.ts';
 import { gapsOf } from '../../../infra/deploy/deploy-stage.ts';
 import { lostTables } from '../../../infra/deploy/template.ts';
+import { describeWith } from '../../support/programs.ts';
 import { inventoryTemplate, templateIn } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const repository = temporaryDirectory();
 
-test('A build is marked as changed if tracked files have changes; untracked files do not count', () => {
-  expect(checkedOutBuild(repository)).toBe('none');
+describeWith(['git'], 'The build of a stage', () => {
+  test('A build is marked as changed if tracked files have changes; untracked files do not count', () => {
+    expect(checkedOutBuild(repository)).toBe('none');
 
-  const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
-  git('init', '--quiet');
-  writeFileSync(path.join(repository, 'tracked'), 'one');
-  git('add', 'tracked');
-  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '--quiet', '--message', 'one');
-  writeFileSync(path.join(repository, 'untracked'), '');
-  const commit = checkedOutBuild(repository);
-  expect(commit).toMatch(/^[0-9a-f]{40}$/);
-  process.env['GIT_DIR'] = path.join(repository, 'of-a-hook');
-  expect(checkedOutBuild(repository)).toBe(commit);
-  delete process.env['GIT_DIR'];
+    const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
+    git('init', '--quiet');
+    writeFileSync(path.join(repository, 'tracked'), 'one');
+    git('add', 'tracked');
+    git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '--quiet', '--message', 'one');
+    writeFileSync(path.join(repository, 'untracked'), '');
+    const commit = checkedOutBuild(repository);
+    expect(commit).toMatch(/^[0-9a-f]{40}$/);
+    process.env['GIT_DIR'] = path.join(repository, 'of-a-hook');
+    expect(checkedOutBuild(repository)).toBe(commit);
+    delete process.env['GIT_DIR'];
 
-  writeFileSync(path.join(repository, 'tracked'), 'two');
-  const changed = checkedOutBuild(repository);
-  expect(changed).toBe(`${commit}-changed`);
-  expect(() => refuseChanges('production', changed)).toThrow(/^Tracked files have changes/);
-  expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
+    writeFileSync(path.join(repository, 'tracked'), 'two');
+    const changed = checkedOutBuild(repository);
+    expect(changed).toBe(`${commit}-changed`);
+    expect(() => refuseChanges('production', changed)).toThrow(/^Tracked files have changes/);
+    expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
+  });
 });
 
 test('A synthesized stage outputs its commit', () => {

@@ -19,6 +19,7 @@ import { UNPARSABLE_RESPONSE } from '../../support/faulty-engine.ts';
 import { close, freePort, listen } from '../../support/listening.ts';
 import { type Answer, json, ScriptedDynamoDB } from '../../support/scripted-dynamodb.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { describeWith } from '../../support/programs.ts';
 import { startTlsProxy } from '../../bench/cold/tls-proxy.ts';
 
 acceptForeignErrors();
@@ -194,26 +195,28 @@ describe('The minimal DynamoDB client', () => {
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
-  test('treats the response as lost when a TLS record is broken', async () => {
-    const proxy = await startTlsProxy(localEndpoint(server.port), directory);
-    const callers: Socket[] = [];
-    const front = createServer((caller) => {
-      callers.push(caller);
-      pipeline(caller, connect(Number(proxy.endpoint.port)), caller).catch(() => undefined);
-    });
-    pointSdkAt(new URL(`https://localhost:${await listen(front)}`));
-    server.responses = [() => callers[0]?.write('not a TLS record')];
-    const trusted = tls.getCACertificates();
-    tls.setDefaultCACertificates([readFileSync(proxy.certificateFile, 'utf8')]);
-    const failure = await failureOf(clientOfFunctions({ requestTimeout: 20_000 }).send(UPDATE));
-    tls.setDefaultCACertificates(trusted);
-    pointSdkAt(localEndpoint(server.port));
-    callers[0]?.destroy();
-    await Promise.all([close(front), proxy.close()]);
+  describeWith(['openssl'], 'over TLS', () => {
+    test('treats the response as lost when a TLS record is broken', async () => {
+      const proxy = await startTlsProxy(localEndpoint(server.port), directory);
+      const callers: Socket[] = [];
+      const front = createServer((caller) => {
+        callers.push(caller);
+        pipeline(caller, connect(Number(proxy.endpoint.port)), caller).catch(() => undefined);
+      });
+      pointSdkAt(new URL(`https://localhost:${await listen(front)}`));
+      server.responses = [() => callers[0]?.write('not a TLS record')];
+      const trusted = tls.getCACertificates();
+      tls.setDefaultCACertificates([readFileSync(proxy.certificateFile, 'utf8')]);
+      const failure = await failureOf(clientOfFunctions({ requestTimeout: 20_000 }).send(UPDATE));
+      tls.setDefaultCACertificates(trusted);
+      pointSdkAt(localEndpoint(server.port));
+      callers[0]?.destroy();
+      await Promise.all([close(front), proxy.close()]);
 
-    expect(failure).toMatchObject({ code: expect.stringMatching(/^ERR_SSL_/) });
-    expect(kindOf(failure)).toEqual(LOST);
-    expect(server.calls).toHaveLength(1);
+      expect(failure).toMatchObject({ code: expect.stringMatching(/^ERR_SSL_/) });
+      expect(kindOf(failure)).toEqual(LOST);
+      expect(server.calls).toHaveLength(1);
+    });
   });
 
   test('times out on a missing or partial response, and reports a refused connection as refused', async () => {
