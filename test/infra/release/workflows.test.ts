@@ -98,7 +98,7 @@ describe('The deployment to production', () => {
     const commit = '${{ github.sha }}';
     const lose = '${{ inputs.lose }}';
 
-    expect(tests?.steps.map(({ run }) => run)).toContain('npm test');
+    expect(tests?.steps.map(({ run }) => run)).toContain('.ci/run');
     expect([staging, production]).toMatchObject([
       { needs: 'test', with: { stage: 'staging', commit, lose } },
       { needs: 'staging', with: { stage: 'production', commit, lose } },
