@@ -1,5 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -79,17 +78,11 @@ export const functionFiles = (): Record<string, string> =>
 
 let bundles: string | undefined;
 
-/** The bundle of a function. The first call bundles all of them once per process: stages share them. */
-export function bundleOf(name: string): string {
-  bundles ??= makeBundles();
+/** The bundle of a function. The first call of a process bundles all of them, in its `outdir`: stages share them. */
+export function bundleOf(name: string, outdir: string): string {
+  if (bundles === undefined) bundleFunctions(outdir, Object.keys(functionFiles()));
+  bundles ??= outdir;
   return join(bundles, name);
-}
-
-function makeBundles(): string {
-  const directory = mkdtempSync(join(tmpdir(), `pet-store-${process.pid}-functions-`));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  bundleFunctions(directory, Object.keys(functionFiles()));
-  return directory;
 }
 
 /** Bundles functions, as {@link bundleInto} does, by their names. */

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -15,6 +14,7 @@ import { policyHeader } from '../reference/content-security-policy.ts';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
 import { addRecords } from './domains.ts';
+import { outdirOf } from './outdir.ts';
 
 /** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);
@@ -83,7 +83,12 @@ export class ReferencePage extends Construct {
     };
     const assets = new BucketDeployment(this, 'Assets', {
       ...everyUpload,
-      sources: [directoryOf(files.filter(([, { immutable }]) => immutable))],
+      sources: [
+        directoryOf(
+          join(outdirOf(this), `${name}-reference`),
+          files.filter(([, { immutable }]) => immutable),
+        ),
+      ],
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
     });
     assets.node.addDependency(role);
@@ -153,9 +158,9 @@ const asInterface = (bucket: Bucket): IBucket => bucket as IBucket;
 /** Names are unique per account in CloudFront; the CDK's would be the same in every region. */
 const nameInAccount = (stage: AnyStageName): string => `${stage}-reference-${Aws.REGION}`;
 
-function directoryOf(files: Files): ISource {
-  const directory = mkdtempSync(join(tmpdir(), 'reference-page-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+function directoryOf(directory: string, files: Files): ISource {
+  // Of an earlier synthesis.
+  rmSync(directory, { recursive: true, force: true });
   for (const [path, file] of files) {
     mkdirSync(join(directory, dirname(path)), { recursive: true });
     writeFileSync(join(directory, path), file.read());

@@ -6,6 +6,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
 import { bundleOf } from './bundle.ts';
+import { outdirOf } from './outdir.ts';
 
 /** The alias for all invocations of a function. A release moves it to a new version. */
 const LIVE = 'live';
@@ -54,7 +55,7 @@ export class ServiceFunction extends lambda.Function {
         STACK_NAME: Stack.of(scope).stackName,
         URL_SUFFIX: Aws.URL_SUFFIX,
       },
-      code: lambda.Code.fromAsset(bundleOf(entry)),
+      code: lambda.Code.fromAsset(bundleOf(entry, outdirOf(scope))),
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,

@@ -1,8 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
-import { bundleOf } from '../../infra/stack/bundle.ts';
+import { bundleFunctions } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
@@ -25,6 +27,8 @@ export const manyPets = (count: number): InventoryItem[] =>
     return { petId: int64(String(index + 1)), quantity: (index + 1) % 1_000, status };
   });
 
+const LIST = 'list-inventory';
+
 interface Turn {
   readonly small: Call;
   readonly large: Call;
@@ -39,8 +43,12 @@ interface Turn {
 export async function benchListing(size: Size): Promise<Figure[]> {
   const { turns: count, few, many } = SIZES[size];
   const engine = await startEmbeddedEngine(undefined);
-  const small = await listOf(engine.endpoint, few);
-  const large = await listOf(engine.endpoint, many);
+  const bundles = mkdtempSync(join(tmpdir(), 'bench-listing-'));
+  process.once('exit', () => rmSync(bundles, { recursive: true }));
+  bundleFunctions(bundles, [LIST]);
+  const file = join(bundles, LIST, 'index.mjs');
+  const small = await listOf(file, engine.endpoint, few);
+  const large = await listOf(file, engine.endpoint, many);
   const client = bareClient(engine.endpoint);
   const turns: Turn[] = [];
   for (let turn = 0; turn <= count; turn++) {
@@ -80,13 +88,12 @@ const bareClient = (engine: URL): DynamoDBClient =>
   new DynamoDBClient({ endpoint: engine.href, region: account.region, credentials: localCredentials });
 
 /** Fills a store, and starts the list function for it. */
-async function listOf(engine: URL, size: number) {
+async function listOf(file: string, engine: URL, size: number) {
   progress(`filling a store with ${size} pets`);
   const documents = documentsAt(engine);
   const table = await createStockTable(documents);
   await writeItems(documents, table, manyPets(size), stockItem);
   documents.destroy();
-  const file = join(bundleOf('list-inventory'), 'index.mjs');
   const list = { file, event: aProxyEvent({ authorizer: admittedContext }), streams: true, status: 200 };
   const env = { STOCK_TABLE: table, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
   return { table, list, env, environment: await ExecutionEnvironment.start(list, engine, env) };

@@ -208,7 +208,7 @@ describe('npm start in a project without a cached template', () => {
     const scratch = newDirectory();
     const host = new HostProcess(options, scratch, project);
     const bundles = (): boolean =>
-      readdirSync(scratch, { recursive: true }).some((name) => String(name).includes('functions-'));
+      readdirSync(scratch, { recursive: true }).some((name) => String(name).endsWith('index.mjs'));
     while (!bundles()) await setTimeout(10);
     await host.stop('SIGINT');
     await setTimeout(500);

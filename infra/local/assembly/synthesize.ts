@@ -1,15 +1,11 @@
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { argv } from 'node:process';
 import { createApp } from '../../create-app.ts';
-import { bundleOf, functionFiles } from '../../stack/bundle.ts';
 import { stages } from '../../stages.ts';
 
 /**
  * Synthesizes the service as deployed to staging, in a separate process: the CDK uses more memory than the
- * rest of the server, and only an exit frees it. The argument is the directory of the cloud assembly and the
- * source maps, next to the assets, where the bundles reference them.
+ * rest of the server, and only an exit frees it. The argument is the directory of the cloud assembly, and of the
+ * source maps, where the bundles reference them.
  */
 const [, , outdir = ''] = argv;
 createApp([stages.staging], { outdir, pageFiles: false }).synth();
-for (const name of Object.keys(functionFiles())) copyFileSync(`${bundleOf(name)}.map`, join(outdir, `${name}.map`));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
-import { bundleInto, bundleOf } from '../../../infra/stack/bundle.ts';
+import { bundleFunctions, bundleInto } from '../../../infra/stack/bundle.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/write-items.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
@@ -91,18 +91,16 @@ export async function benchCold(size: Size): Promise<Figure[]> {
   }
 }
 
-const fileOf = (bundle: string): string => join(bundle, 'index.mjs');
-
 const baseline = (file: string): string => join(import.meta.dirname, 'baselines', file);
 
 function measuredIn(directory: string): Map<string, Measured> {
   // As all functions here, it looks for its credentials in the environment alone.
   const alias = { '@aws-sdk/credential-provider-node': baseline('environment-credentials.ts') };
   bundleInto(directory, { [BARE]: baseline('bare-client.ts') }, alias);
-  const bare = { file: fileOf(join(directory, BARE)), event: {}, streams: false, status: 200 };
-  const ours = Object.entries(functions).map(
-    ([name, one]) => [name, { ...one, file: fileOf(bundleOf(name)) }] as const,
-  );
+  bundleFunctions(directory, Object.keys(functions));
+  const fileOf = (name: string): string => join(directory, name, 'index.mjs');
+  const bare = { file: fileOf(BARE), event: {}, streams: false, status: 200 };
+  const ours = Object.entries(functions).map(([name, one]) => [name, { ...one, file: fileOf(name) }] as const);
   return new Map([[BARE, bare], ...ours]);
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { FunctionError } from '../../../infra/local/lambda/lambda-functions.ts';
-import { bundleInto, bundleOf, functionFiles } from '../../../infra/stack/bundle.ts';
+import { bundleFunctions, bundleInto, functionFiles } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { FaultyEngine } from '../../support/faulty-engine.ts';
@@ -47,8 +47,10 @@ let engine: FaultyEngine;
 let stock: StockTable;
 let variables: Record<string, string>;
 const scratch = temporaryDirectory();
+const bundleOf = (name: string): string => path.join(scratch, name);
 
 beforeAll(async () => {
+  bundleFunctions(scratch, Object.keys(functionFiles()));
   engine = await FaultyEngine.start();
   pointSdkAt(engine.endpoint);
   const client = testClient();
