@@ -39,7 +39,8 @@ export function openDataDirectory(dataDirectory: string): void {
 export function makeDirectory(dataDirectory: string, name: 'dynamodb' | 'logs' | ''): string {
   const directory = join(dataDirectory, name);
   try {
-    makeWithParents(directory);
+    // For its owner only: it contains keys and logs.
+    makeWithParents(directory, 0o700);
     return directory;
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));
@@ -51,11 +52,10 @@ export const hasStore = (directory: string): boolean =>
   readdirSync(directory).some((name) => name.endsWith('.log') || name.endsWith('.ldb'));
 
 /** Node.js's `recursive` reports a wrong reason in a read-only directory and never returns in `/proc`. */
-function makeWithParents(directory: string): void {
+export function makeWithParents(directory: string, mode?: number): void {
   if (existsSync(directory)) return;
-  makeWithParents(dirname(directory));
-  // For its owner only: it contains keys and logs.
-  mkdirSync(directory, { mode: 0o700 });
+  makeWithParents(dirname(directory), mode);
+  mkdirSync(directory, { mode });
 }
 
 /** @param reason of the system, or of LevelDB */

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
 import { stackNameOf } from '../../stages.ts';
+import { makeWithParents } from '../data-directory.ts';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
-import { isRunning } from '../temporary-directory.ts';
+import { hasEnded, processMark } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
 
@@ -14,7 +15,7 @@ export const projectRoot = join(import.meta.dirname, '../../..');
  * Returns the directory of the service's cloud assembly: that of an earlier start if no source has changed since, else
  * a new one. Read-only, because other servers may use it.
  *
- * @param temporary where a new one is written
+ * @param temporary where one is written that cannot be cached or marked
  * @param signal ends the synthesis
  * @throws LocalServerError if the CDK app fails
  */
@@ -22,12 +23,9 @@ export async function assemble(temporary: string, signal?: AbortSignal): Promise
   const hash = sourceHash(projectRoot);
   // The cache of the last start's assembly. `npm ci` deletes it.
   const cached = join(projectRoot, 'node_modules/.cache/pet-store-assembly', hash);
-  if (existsSync(cached)) {
-    markInUse(cached);
-    return cached;
-  }
-  writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
   const directory = join(temporary, hash);
+  if (existsSync(cached)) return inUse(cached, directory);
+  writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
   await synthesize(directory, temporary, signal);
   try {
     // A source that was saved meanwhile may be in the assembly, and not in the hash.
@@ -65,7 +63,7 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
 /** Caches an assembly atomically for the next start, and deletes those that no running server uses. */
 export function keep(directory: string, cached: string): void {
   const cache = dirname(cached);
-  mkdirSync(cache, { recursive: true });
+  makeWithParents(cache);
   const unfinished = `${markInUse(cached)}.unfinished`;
   cpSync(directory, unfinished, { recursive: true });
   // Another server may have been faster.
@@ -73,20 +71,37 @@ export function keep(directory: string, cached: string): void {
   else renameSync(unfinished, cached);
   const names = readdirSync(cache);
   // This process has no more use for those that it has read before.
-  const ofOthers = names.filter((name) => pidIn(name) !== process.pid && isRunning(pidIn(name)));
-  const inUse = new Set([cached, ...ofOthers].map(hashIn));
-  for (const name of names.filter((each) => !inUse.has(hashIn(each))))
+  const ofOthers = names.filter((name) => ![undefined, processMark].includes(markIn(name)) && !hasEnded(markIn(name)));
+  const used = new Set([cached, ...ofOthers].map(hashIn));
+  for (const name of names.filter((each) => !used.has(hashIn(each))))
     rmSync(join(cache, name), { recursive: true, force: true });
 }
 
 const hashIn = (path: string): string | undefined => basename(path).split('.')[0];
-const pidIn = (name: string): number => Number(name.split('.')[1]);
+const markIn = (name: string): string | undefined => name.split('.')[1];
+
+const markers = new Set<string>();
+process.once('exit', () => {
+  for (const marker of markers) rmSync(marker, { force: true });
+});
 
 /** While this process runs, a file next to a cached assembly keeps others from deleting it. */
 function markInUse(cached: string): string {
-  const marker = `${cached}.${process.pid}`;
+  const marker = `${cached}.${processMark}`;
   writeFileSync(marker, '');
+  markers.add(marker);
   return marker;
+}
+
+/** Returns a cached assembly, or its copy if it cannot be marked, as in a read-only checkout. */
+function inUse(cached: string, copy: string): string {
+  try {
+    markInUse(cached);
+    return cached;
+  } catch {
+    cpSync(cached, copy, { recursive: true });
+    return copy;
+  }
 }
 
 /** A hash of all inputs of an assembly: sources, packages in the lock file, the version of Node.js. */

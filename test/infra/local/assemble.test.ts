@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type EditableTemplate, inventoryTemplate, templateSchema } from '../../support/service-template.ts';
 import { assemble, keep, readAssembly, sourceHash } from '../../../infra/local/assembly/assemble.ts';
+import { processMark } from '../../../infra/local/temporary-directory.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 // A synthesis takes some seconds, and many more on a machine that is busy.
@@ -32,17 +33,35 @@ test('the second start reuses the cached assembly and prints nothing', async () 
   for (const key of keys) expect(existsSync(readAssembly(second).codeDirectory(key))).toBe(true);
 });
 
-test('a new cached assembly replaces each older one that no running server uses', () => {
+test('a start copies the cached assembly if it cannot mark it as used, as in a read-only checkout', async () => {
+  const cached = await assemble(root);
+  const marker = `${cached}.${processMark}`;
+  rmSync(marker);
+  mkdirSync(marker);
+  const copy = await assemble(root);
+  rmSync(marker, { recursive: true });
+
+  expect(copy).toBe(join(root, basename(cached)));
+  expect(readdirSync(copy, { recursive: true })).toEqual(readdirSync(cached, { recursive: true }));
+});
+
+test('a new cached assembly replaces each older one that surely no running server uses', () => {
   const cache = join(root, 'cache');
   const assembly = join(root, 'assembly');
   mkdirSync(assembly);
-  for (const hash of ['used', 'unused', 'killed']) mkdirSync(join(cache, hash), { recursive: true });
-  writeFileSync(join(cache, `used.${process.ppid}`), '');
-  writeFileSync(join(cache, `killed.${2 ** 30}`), '');
-  writeFileSync(join(cache, `unused.${process.pid}`), '');
+  const [used, killed] = [process.ppid, 2 ** 30].map((pid) => processMark.replace(/^\d+/, String(pid)));
+  const ofOtherContainer = `${2 ** 30}-000000000000`;
+  const marks = { used, perhapsUsed: ofOtherContainer, killed, unused: processMark };
+  for (const [hash, mark] of Object.entries(marks)) {
+    mkdirSync(join(cache, hash), { recursive: true });
+    writeFileSync(join(cache, `${hash}.${mark}`), '');
+  }
   keep(assembly, join(cache, 'next'));
 
-  expect(readdirSync(cache).toSorted()).toEqual(['next', `next.${process.pid}`, 'used', `used.${process.ppid}`]);
+  const kept = { next: processMark, perhapsUsed: ofOtherContainer, used };
+  expect(readdirSync(cache).toSorted()).toEqual(
+    Object.entries(kept).flatMap(([hash, mark]) => [hash, `${hash}.${mark}`]),
+  );
 });
 
 describe('the hash of the sources', () => {
