@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseSync } from '@swc/core';
+import { HANG_MS } from './support/until.ts';
 
 // The checker that is plain JavaScript: the others are programs for one platform each.
 process.env['RECHECK_BACKEND'] = 'pure';
@@ -30,8 +31,8 @@ for (const file of files) {
 
 /** How the time of a pattern grows. The automaton is the quickest check, where there is one. */
 function growthOf(source: string, flags: string): string {
-  const quick = checkSync(source, flags, { checker: 'automaton', timeout: 10_000 });
-  const result = quick.status === 'unknown' ? checkSync(source, flags, { timeout: 20_000 }) : quick;
+  const quick = checkSync(source, flags, { checker: 'automaton', timeout: HANG_MS });
+  const result = quick.status === 'unknown' ? checkSync(source, flags, { timeout: HANG_MS }) : quick;
   return result.status === 'unknown' ? `unknown: ${result.error.kind}` : result.complexity.type;
 }
 

@@ -74,7 +74,7 @@ async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figu
   if (size === 'whole') return figures;
   measured.meter.delay = DELAY_MS;
   const slowed = await measured.measure({ ...patch, name: 'update of a slow engine' });
-  return compared(figures, 0, slowed.billedMs);
+  return compared(figures, 0, slowed.billedMs, DELAY_MS);
 }
 
 /** Sends requests until the key is suspended, so that it is refused for the minutes to come. */

@@ -36,7 +36,7 @@ const script = `
 `;
 
 /** By this a function is slowed, when it is loaded and at each call, in milliseconds. */
-const SLOWED_MS = 700;
+export const SLOWED_MS = 700;
 
 /** A function, as Lambda loads it, and a call of it. */
 export interface Measured {

@@ -16,12 +16,12 @@ import {
   writeTemplate,
 } from '../support/service-template.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
+import { until } from '../support/until.ts';
 import type { RequestUsage } from './cost-page.ts';
 import { median, type Size } from './figure.ts';
 
 /** Requests of a kind, and those before them that do not count. */
 const COUNTS = { whole: { requests: 40, warmUp: 10 }, small: { requests: 2, warmUp: 1 } };
-const MAX_WAIT_MS = 10_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 const READS = new Set(['BatchGetItem', 'GetItem', 'Query']);
 
@@ -138,20 +138,16 @@ export class MeasuredHost {
       responseBytes += (await response.arrayBuffer()).byteLength + headerBytes(response);
       if (response.status !== status) throw new Error(`${name} returned ${response.status}, not ${status}`);
     }
-    const deadline = performance.now() + MAX_WAIT_MS;
-    for (;;) {
-      const lines = [...this.#logs()].map(([file, text]) =>
-        text
-          .slice(before.get(file)?.length ?? 0)
-          .split('\n')
-          .slice(0, -1),
-      );
-      const reports = lines.flat().filter((line) => parseReportLine(line)).length;
-      if (reports === count * invocations) return { responseBytes, lines };
-      if (reports > count * invocations || performance.now() > deadline)
-        throw new Error(`${name}: the logs report ${reports} invocations, not ${count * invocations}`);
-      await sleep(20);
-    }
+    const wanted = count * invocations;
+    let lines: string[][] = [];
+    let reports = 0;
+    await until(`the logs report ${wanted} invocations: ${name}`, () => {
+      lines = Array.from(this.#logs(), ([file, text]) => linesOf(text.slice(before.get(file)?.length ?? 0)));
+      reports = lines.flat().filter((line) => parseReportLine(line)).length;
+      return reports >= wanted;
+    });
+    if (reports === wanted) return { responseBytes, lines };
+    throw new Error(`${name}: the logs report ${reports} invocations, not ${wanted}`);
   }
 
   /** The text of each log file, but for what is no request's. */
@@ -171,6 +167,9 @@ function reportAll({ Resources }: EditableTemplate): void {
     Properties['LoggingConfig'] = { ...config, SystemLogLevel: 'INFO' };
   }
 }
+
+/** Those that are whole. */
+const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 
 const callSchema = v.looseObject({});
 const capacitySchema = v.object({ CapacityUnits: v.number() });

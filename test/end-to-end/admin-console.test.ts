@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import * as v from 'valibot';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
@@ -16,9 +16,6 @@ import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';
 import { anEntry } from '../support/tables.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-
-// A browser and a host, on a machine that may be busy.
-jest.setTimeout(60_000);
 
 const desktop = { width: 1280, height: 860 };
 const phone = { width: 400, height: 844 };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { CreateApiKeyCommand, DeleteApiKeyCommand, GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { processMark } from '../../infra/local/temporary-directory.ts';
@@ -15,9 +15,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
 import { secretOf } from '../support/secrets.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-
-// A start takes some two seconds, a synthesis some more, and both many more on a machine that is busy.
-jest.setTimeout(240_000);
+import { until } from '../support/until.ts';
 
 /** No output on standard error, except the notice of the first start after a change. */
 const NO_ERROR = /^(?:Synthesizing the service\. [^\n]+\n)?$/;
@@ -64,10 +62,8 @@ class HostProcess {
 
   /** Waits until standard output has the text. */
   async prints(text: string): Promise<void> {
-    while (!this.stdout.includes(text)) {
-      if (this.#hasEnded) throw new Error(`The server has ended: ${this.stderr}`);
-      await Promise.race([once(this.#process.stdout, 'data'), this.#exited]);
-    }
+    await until(`the server prints ${JSON.stringify(text)}`, () => this.stdout.includes(text) || this.#hasEnded);
+    if (!this.stdout.includes(text)) throw new Error(`The server has ended: ${this.stderr}`);
   }
 
   async ended() {
@@ -212,7 +208,7 @@ describe('npm start in a project without a cached template', () => {
     const host = new HostProcess(options, scratch, project);
     const bundles = (): boolean =>
       readdirSync(scratch, { recursive: true }).some((name) => String(name).endsWith('index.mjs'));
-    while (!bundles()) await setTimeout(10);
+    await until('the functions are bundled', bundles);
     await host.stop('SIGINT');
     await setTimeout(500);
 
@@ -242,12 +238,12 @@ describe('npm start in a project without a cached template', () => {
       expect(host.stderr).toContain('The synthesized template was not cached: ');
       rmSync(cache);
       edit('shared/stores/stock-store.ts', 'There is no pet', 'Nowhere is a pet');
-      while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
+      await until('the functions are reloaded', () => has('Nowhere is a pet 999.'));
       const [started, ...others] = readdirSync(scratch).filter((name) => name !== ofOtherContainer);
       expect(others).toEqual([]);
       edit('shared/contract/errors.ts', 'Send your API key in', 'Put your API key into');
-      while (readdirSync(scratch).includes(started ?? '')) await setTimeout(50);
-      while (!(await has('Nowhere is a pet 999.'))) await setTimeout(50);
+      await until('the first server has ended', () => !readdirSync(scratch).includes(started ?? ''));
+      await until('another one serves', () => has('Nowhere is a pet 999.'));
     } finally {
       expect(await host.stop('SIGHUP')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Reloaded') });
     }

@@ -36,7 +36,6 @@ describeInBrowser('the reference page in a browser, at an origin of its own,', (
     browser = await TestBrowser.start();
     page = await browser.newPage({ viewport: DESKTOP });
     client = page.getByRole('dialog', { name: 'API Client' });
-    page.setDefaultTimeout(20_000);
     page.on('console', (message) => {
       if (['error', 'warning', 'assert'].includes(message.type())) complaints.push(message.text());
     });

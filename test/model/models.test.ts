@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { HANG_MS } from '../support/until.ts';
 
-const TIMEOUT_MS = 120_000;
 const MAIN = join(import.meta.dirname, '../soak/main.ts');
 
 /**
@@ -22,12 +22,8 @@ test.each([
     '--keys --every 180',
     /^keys: [1-9]\d+ scenarios\n$/,
   ],
-])(
-  '%s',
-  async (_, options, expected) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...options.split(' ')]);
+])('%s', async (_, options, expected) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...options.split(' ')], { timeout: HANG_MS });
 
-    expect(stdout).toMatch(expected);
-  },
-  TIMEOUT_MS,
-);
+  expect(stdout).toMatch(expected);
+});

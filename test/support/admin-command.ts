@@ -9,9 +9,7 @@ import * as v from 'valibot';
 import { findTarget, type ProgressListener, type Target } from '../../infra/admin/service/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
-
-/** A command that hangs is ended, so that its test fails and leaves nothing behind. */
-const TIMEOUT_MS = 25_000;
+import { HANG_MS, until } from './until.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -38,12 +36,14 @@ function start(program: string, args: readonly string[], env: Environment = {}):
     cwd: root,
     env: { ...process.env, ...unset, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIMEOUT_MS,
+    // Its test fails, and leaves nothing behind.
+    timeout: HANG_MS,
   });
 }
 
 async function outcomeOf(child: Child): Promise<Outcome> {
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (child.killed) throw new Error(`Waited in vain for the end of ${child.spawnargs.join(' ')}\n${stdout}${stderr}`);
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
@@ -209,7 +209,7 @@ export class Terminal {
       // A person's terminal has colors, which `CI` and others would have Node.js deny.
       env: { PATH, HOME, TERM: 'xterm-256color' },
       stdio: ['pipe', 'pipe', 'inherit'],
-      timeout: TIMEOUT_MS,
+      timeout: HANG_MS,
     });
     this.#process.stdout.setEncoding('utf8').on('data', (shown: string) => (this.#screen += shown));
     this.#closed = once(this.#process, 'close');
@@ -217,11 +217,9 @@ export class Terminal {
 
   /** Types something once the prompt is on the screen. */
   async typeAt(prompt: string, keys: string): Promise<void> {
-    while (!this.#screen.includes(prompt)) {
-      if (this.#process.exitCode !== null || this.#process.signalCode !== null)
-        throw new Error(`The command has ended: ${this.#screen}`);
-      await Promise.race([once(this.#process.stdout, 'data'), this.#closed]);
-    }
+    const { stdout } = this.#process;
+    await until(`the screen has ${prompt}`, () => this.#screen.includes(prompt) || stdout.readableEnded);
+    if (stdout.readableEnded) throw new Error(`The command has ended: ${this.#screen}`);
     this.#process.stdin.write(keys);
   }
 

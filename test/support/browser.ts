@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { HANG_MS } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -56,6 +57,7 @@ export class TestBrowser {
     const context = await this.#browser.newContext(screen);
     // Pages of other origins may call this machine, as far as it allows them: that is what is tested.
     await context.grantPermissions(['local-network-access']);
+    context.setDefaultTimeout(HANG_MS);
     return context.newPage();
   }
 
@@ -73,6 +75,7 @@ async function launch(directory: string): Promise<Browser> {
   const { LD_LIBRARY_PATH: libraries = '' } = process.env;
   return chromium.launch({
     executablePath,
+    timeout: HANG_MS,
     args: ['--font-render-hinting=none', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'],
     env: {
       ...process.env,

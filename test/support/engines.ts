@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, jest } from '@jest/globals';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleInto } from '../../infra/stack/bundle.ts';
 import { engineAt } from './listening.ts';
 import { newClient } from './store-client.ts';
+import { HANG_MS, until } from './until.ts';
 
 const { DYNAMODB_LOCAL_PORT: localPort } = process.env;
 
@@ -26,13 +26,13 @@ async function dynamoDBLocal(port: number): Promise<Engine> {
       () => true,
       () => false,
     );
-  while (!(await responses())) await sleep(100);
+  await until('DynamoDB Local responds', responses);
   return engineAt(endpoint);
 }
 
 /**
  * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what
- * makes a client of the functions for the code under test.
+ * makes a client of the functions for the code under test. The clock by which that code gives up stands still in a test.
  */
 export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
   describe.each(engines)(`${title}, on %s`, (_, start) => {
@@ -41,6 +41,7 @@ export function describeOnEachEngine(title: string, body: (newClient: () => Dyna
       engine = await start();
       pointSdkAt(engine.endpoint);
     });
+    beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(Date.now()));
     afterAll(() => engine?.close());
     body(() => clientOfFunctions(PATIENT));
   });
@@ -85,7 +86,7 @@ export class EmbeddedDatabase {
  * Longer than those of the functions: in a test hundreds of requests share one process, its event loop and its 50
  * sockets, maybe with the engine too. On Lambda each request has a process of its own.
  */
-const PATIENT = { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
+const PATIENT = { connectionTimeout: HANG_MS, requestTimeout: HANG_MS, throwOnRequestTimeout: true };
 
 /** A client of the SDK itself, with time. */
 export const testClient = (): DynamoDBDocumentClient => newClient(PATIENT);

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Engine } from '../../infra/local/dynamodb/engine.ts';
@@ -10,6 +9,7 @@ import { exactNumbers } from '../../shared/item-attributes.ts';
 import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 import { StockTable } from './tables.ts';
+import { until } from './until.ts';
 
 /** A local server in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {
@@ -60,10 +60,9 @@ export class LocalHost {
       .join('');
   }
 
-  /** The log, once it has the text; what there is after a few seconds otherwise. Log files are written late. */
+  /** The log, once it has the text. Log files are written late. */
   async logWith(text: string): Promise<string> {
-    const deadline = performance.now() + 5_000;
-    while (!this.log.includes(text) && performance.now() < deadline) await sleep(20);
+    await until(`the log has ${text}`, () => this.log.includes(text));
     return this.log;
   }
 

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { RawResponse } from './documented-api.ts';
+import { HANG_MS } from './until.ts';
 
 /** Sends bytes to a server and returns what it sends back until it closes the connection. */
 export async function exchange(origin: string, bytes: string | Uint8Array): Promise<string> {
@@ -7,7 +8,7 @@ export async function exchange(origin: string, bytes: string | Uint8Array): Prom
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   const socket = connect(Number(port), hostname);
-  socket.setTimeout(10_000, () => socket.destroy(new Error('The server neither responds nor closes the connection')));
+  socket.setTimeout(HANG_MS, () => socket.destroy(new Error('The server neither responds nor closes the connection')));
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.on('error', reject);
   socket.on('close', () => resolve(Buffer.concat(chunks).toString()));

@@ -78,7 +78,7 @@ export function recordRequestLines(): () => RequestLine[] {
   return () => requestLinesIn(log());
 }
 
-/** The lines that a server has logged about a request, once there are any, or none after some seconds. */
+/** The lines that a server has logged about a request, once there are any. */
 export async function linesAbout(host: LocalHost, { headers }: Pick<Response, 'headers'>): Promise<RequestLine[]> {
   const requestId = headers.get('x-amzn-RequestId');
   const log = await host.logWith(`"requestId":"${requestId}","operation"`);

@@ -3,10 +3,9 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settingsOf, type StageSettings, stages } from '../../infra/stages.ts';
+import { HANG_MS } from './until.ts';
 
 const DIRECTORY_VARIABLE = 'SYNTHESIZED_SERVICE';
-/** It takes some seconds, and many more on a machine that is busy. */
-const TIMEOUT_MS = 120_000;
 
 const root = join(import.meta.dirname, '../..');
 const certificate = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/6f3a2c1e`;
@@ -94,13 +93,13 @@ export function synthesizeForAllSuites(made: Readonly<Record<string, Variant>> =
 export function synthesizedOnce(variant: VariantName | 'service' | 'access' = 'service'): string {
   if (process.env[DIRECTORY_VARIABLE] === undefined) synthesizeForAllSuites({});
   const directory = join(process.env[DIRECTORY_VARIABLE] ?? '', '..');
-  const deadline = performance.now() + TIMEOUT_MS;
+  const deadline = performance.now() + HANG_MS;
   while (!existsSync(join(directory, `made-${variant}`))) {
     const messages = () => readFileSync(join(directory, 'messages'), 'utf8');
     if (existsSync(join(directory, 'failed'))) throw new Error(`The synthesis has failed: ${messages()}`);
     if (performance.now() > deadline)
       throw new Error(
-        `The synthesis has not ended within ${TIMEOUT_MS / 1_000} s. So far: ${messages() || 'no output'}`,
+        `The synthesis has not ended within ${HANG_MS / 60_000} minutes. So far: ${messages() || 'no output'}`,
       );
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   }

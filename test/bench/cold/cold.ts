@@ -10,7 +10,7 @@ import { int64 } from '../../support/int64.ts';
 import { documentsAt } from '../../support/local-host.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import { anEntry, createOrdersTable, createPetsTable, KeysTable, StockTable } from '../../support/tables.ts';
-import { ExecutionEnvironment, type Measured, slowed } from '../execution-environment.ts';
+import { ExecutionEnvironment, type Measured, slowed, SLOWED_MS } from '../execution-environment.ts';
 import { atMost, compared, type Figure, median, progress, type Size } from '../figure.ts';
 import { startTlsProxy } from './tls-proxy.ts';
 
@@ -83,7 +83,7 @@ export async function benchCold(size: Size): Promise<Figure[]> {
     const authorizer = measured.get('authorizer');
     if (size === 'whole' || !authorizer) return figures;
     const { response } = await coldRun(slowed(authorizer), proxy.endpoint, env);
-    return compared(figures, 1, response);
+    return compared(figures, 1, response, 2 * SLOWED_MS);
   } finally {
     await proxy.close();
     await engine.close();

@@ -18,6 +18,7 @@ import { int64 } from '../../support/int64.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { aKey, createKeysTable, createPetsTable, createRequestsTable, createStockTable } from '../../support/tables.ts';
+import { HANG_MS } from '../../support/until.ts';
 
 acceptForeignErrors();
 const directory = temporaryDirectory();
@@ -48,7 +49,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     engine = await FaultyEngine.start(start);
     pointSdkAt(engine.endpoint);
     // As the admin command has it: an idle connection may be gone.
-    client = documentClient({ requestTimeout: 20_000, maxAttempts: 5 });
+    client = documentClient({ requestTimeout: HANG_MS, maxAttempts: 5 });
   });
   afterAll(async () => {
     client.destroy();

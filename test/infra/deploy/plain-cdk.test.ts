@@ -1,12 +1,9 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { stageNames } from '../../../infra/stages.ts';
 import { type Outcome, run } from '../../support/admin-command.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 import { account, environment } from './account.ts';
-
-// The CDK CLI takes two seconds to start, and many more on a machine that is busy.
-jest.setTimeout(60_000);
 
 /** The CDK CLI with what has been synthesized, and an account that has the standard bootstrap. */
 const cdk = (...words: string[]): Promise<Outcome> =>

@@ -7,9 +7,6 @@ import { assemble, keep, readAssembly, sourceHash } from '../../../infra/local/a
 import { processMark } from '../../../infra/local/temporary-directory.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-// A synthesis takes some seconds, and many more on a machine that is busy.
-jest.setTimeout(120_000);
-
 const root = temporaryDirectory();
 
 /** All but the page's: its files are not uploaded here, and nothing waits for them. */

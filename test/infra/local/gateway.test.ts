@@ -12,6 +12,8 @@ import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { DAY_MS } from '../../../shared/keys/verdict.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 import { resourcesIn, ServiceTemplate } from '../../support/service-template.ts';
+import { stopClock } from '../../support/stop-clock.ts';
+import { HANG_MS } from '../../support/until.ts';
 import { deploy, streaming } from './test-functions.ts';
 
 let notices = '';
@@ -146,7 +148,7 @@ const answering = (result: unknown): string => `exports.handler = async () => ($
 
 /** The streamed response of a function, as a whole. */
 const responseTo = async (source: string) => {
-  const { body, ...head } = await integrateStreaming(deploy(source), '{}', 10_000);
+  const { body, ...head } = await integrateStreaming(deploy(source), '{}', HANG_MS);
   return { ...head, body: await text(body) };
 };
 
@@ -171,7 +173,7 @@ describe('a function', () => {
   test('may return headers, which multiValueHeaders override', async () => {
     const headers = { 'X-One': 1, 'x-two': 'replaced' };
     const result = { statusCode: 200, headers, multiValueHeaders: { 'X-Two': ['a', 'b'] }, isBase64Encoded: false };
-    const response = await integrate(deploy(answering(result)), '{}', 10_000);
+    const response = await integrate(deploy(answering(result)), '{}', HANG_MS);
 
     expect(response.headers).toEqual([json, ['X-One', '1'], ['X-Two', 'a'], ['X-Two', 'b']]);
   });
@@ -183,7 +185,7 @@ describe('a function', () => {
   ])('that returns %j causes a 502, and the terminal says why: %s', async (result, reason) => {
     const lambda = deploy(answering(result));
 
-    await expect(integrate(lambda, '{}', 10_000)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+    await expect(integrate(lambda, '{}', HANG_MS)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
     expect(notices).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
   });
 
@@ -195,10 +197,10 @@ describe('a function', () => {
   });
 
   test('whose streamed body outlasts the timeout causes INTEGRATION_TIMEOUT', async () => {
-    // With so little time to answer, loading the function would be all that it does.
-    const lambda = deploy(streaming(`if (event.load) return stream.end(); await write('[1,');`, metadata));
-    await text(lambda.stream('{"load":true}'));
-    const { body } = await integrateStreaming(lambda, '{}', 300);
+    stopClock();
+    const { body } = await integrateStreaming(deploy(streaming(`await write('[1,');`, metadata)), '{}', 300);
+    jest.advanceTimersByTime(300);
+    jest.useRealTimers();
 
     await expect(text(body)).rejects.toEqual(gatewayError('INTEGRATION_TIMEOUT'));
   });

@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { LambdaFunction } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions } from '../../../infra/stack/bundle.ts';
+import { stopClock } from '../../support/stop-clock.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import { deploy, runFunction, runTogether, streaming } from './test-functions.ts';
 
 const directory = temporaryDirectory();
@@ -18,6 +19,8 @@ async function invoke(lambda: Pick<LambdaFunction, 'invoke'>, event: unknown = {
   const result: unknown = JSON.parse(await lambda.invoke(JSON.stringify(event)));
   return result;
 }
+
+afterEach(() => void jest.useRealTimers());
 
 const logging = (name: string) => `const loaded = process.env.NAME;
   exports.handler = async () => {
@@ -53,12 +56,20 @@ test('a worker thread runs 50 events concurrently, and waiting does not count to
   const source = `let calls = 0; let underWay = 0;
     exports.handler = async () => {
       calls += 1; underWay += 1;
-      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      await new Promise((resolve) => setTimeout(resolve, 50));
       return [calls, underWay--];
     };`;
+  // In the thread, time passes.
+  stopClock();
   const lambda = deploy(source, { timeoutSeconds: 3 });
   await invoke(lambda);
-  const results = await Promise.all(Array.from({ length: 200 }, () => invoke(lambda)));
+  let ended = 0;
+  const invokeSlowly = async () => {
+    const result = await invoke(lambda);
+    if ((ended += 1) % 50 === 0) jest.advanceTimersByTime(2_000);
+    return result;
+  };
+  const results = await Promise.all(Array.from({ length: 200 }, invokeSlowly));
 
   expect(results[0]).toEqual([51, 50]);
   expect(results.at(-1)).toEqual([201, expect.any(Number)]);
@@ -112,6 +123,7 @@ describe('A function that outlasts its timeout', () => {
 
   /** A function that may run for a second, and another one in its thread, both loaded. */
   async function loadedFunctions() {
+    stopClock();
     const slow = deploy(running, { functionName: 'slow', timeoutSeconds: 1 }).settings;
     const [limited, other] = runTogether([slow, deploy(running).settings]).byArn.values();
     if (!limited || !other) throw new Error('There are two');
@@ -127,20 +139,27 @@ describe('A function that outlasts its timeout', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   test.each([
-    ['computes', { computeMs: 1_200 }],
-    ['waits', { waitMs: 1_200 }],
+    ['computes', { computeMs: 200 }],
+    ['waits', { waitMs: 60_000 }],
   ])('and %s does not affect the others', async (_, late) => {
     const { limited, other } = await loadedFunctions();
-    const results = await Promise.allSettled([invoke(other, { waitMs: 2_500 }), invoke(limited, late)]);
+    const results = Promise.allSettled([invoke(other, { waitMs: 200 }), invoke(limited, late)]);
+    await jest.advanceTimersByTimeAsync(1_000);
 
-    expect(results).toMatchObject([{ value: 'done' }, { reason: timedOut }]);
+    expect(await results).toMatchObject([{ value: 'done' }, { reason: timedOut }]);
+    // The thread has responded meanwhile: it is not blocked.
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await invoke(other)).toBe('done');
     expect(notices).toBe('slow timed out after 1 s\n');
   });
 
   test('and blocks its thread is stopped with the thread; later events run in another one', async () => {
     const { limited, other } = await loadedFunctions();
-    const concurrent = invoke(other, { waitMs: 60_000 });
-    await expect(invoke(limited, { computeMs: 60_000 })).rejects.toEqual(timedOut);
+    const concurrent = invoke(other, { waitMs: 600_000 });
+    const blocking = invoke(limited, { computeMs: 600_000 }).catch((error: unknown) => error);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await blocking).toEqual(timedOut);
+    await jest.advanceTimersByTimeAsync(1_000);
 
     await expect(concurrent).rejects.toEqual(
       functionError('Runtime.ExitError', expect.stringContaining('slow timed out after 1 s')),
@@ -153,7 +172,10 @@ describe('A function that outlasts its timeout', () => {
     jest.spyOn(inspector, 'url').mockReturnValue('ws://127.0.0.1:9229/');
     const { limited } = await loadedFunctions();
 
-    expect(await invoke(limited, { waitMs: 1_200 })).toBe('done');
+    const late = invoke(limited, { waitMs: 50 });
+    await jest.advanceTimersByTimeAsync(1_200);
+
+    expect(await late).toBe('done');
   });
 });
 
@@ -183,7 +205,7 @@ test('a slow client slows down only its own response', async () => {
   while (!(await slow.next()).done);
 
   expect(takenMeanwhile).toBeLessThan(50);
-  while (taken() < 400) await sleep(10);
+  await until('all chunks are taken', () => taken() === 400);
 });
 
 test('a function is reloaded, and its stack traces name lines of its sources', async () => {

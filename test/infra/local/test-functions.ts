@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach } from '@jest/globals';
 import { type FunctionSettings, LambdaFunctions, type Log } from '../../../infra/local/lambda/lambda-functions.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { HANG_MS } from '../../support/until.ts';
 
 const directory = temporaryDirectory();
 const running: LambdaFunctions[] = [];
@@ -24,7 +25,7 @@ export function runFunction(codeDirectory: string, differences: Partial<Function
     functionName,
     arn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}:live`,
     memoryMegabytes: 128,
-    timeoutSeconds: 20,
+    timeoutSeconds: HANG_MS / 1_000,
     systemLogLevel: 'INFO',
     logGroupName: `${functionName}-logs`,
     variables: {},

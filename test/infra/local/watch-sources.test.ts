@@ -1,13 +1,14 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { followSaves } from '../../../infra/local/assembly/watch-sources.ts';
 import { LocalServerError } from '../../../infra/local/local-server-error.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 
-const root = temporaryDirectory();
-for (const directory of ['functions', 'shared/stores']) mkdirSync(join(root, directory), { recursive: true });
+const outer = temporaryDirectory();
+let root: string;
 
 /** The steps that have begun, and the mocks that record them. */
 let steps: string[];
@@ -15,12 +16,13 @@ let bundle: jest.Mock<() => Promise<void>>;
 let synthesize: jest.Mock<(signal: AbortSignal) => Promise<void>>;
 let stop: () => Promise<void>;
 
-beforeEach(async () => {
+beforeEach(() => {
+  // One for each test: events of files that the test before has saved may be late.
+  root = mkdtempSync(join(outer, 'sources-'));
+  for (const directory of ['functions', 'shared/stores']) mkdirSync(join(root, directory), { recursive: true });
   steps = [];
   bundle = jest.fn(async () => void steps.push('bundle'));
   synthesize = jest.fn(async () => void steps.push('synthesize'));
-  // Late events of the files that the test before has saved.
-  await setTimeout(100);
   stop = followSaves(root, bundle, synthesize);
 });
 afterEach(() => stop());
@@ -29,7 +31,7 @@ const save = (path: string): void => writeFileSync(join(root, path), `${performa
 
 /** Waits until this many steps have begun, and a while for more. */
 async function taken(count: number): Promise<readonly string[]> {
-  while (steps.length < count) await setTimeout(5);
+  await until(`${count} steps have begun`, () => steps.length >= count);
   await setTimeout(200);
   return steps;
 }
@@ -91,7 +93,7 @@ test('a failed step is reported once and repeated at the next save', async () =>
   // As esbuild does, which has printed it.
   bundle.mockRejectedValueOnce(Object.assign(new Error('Build failed'), { errors: [] }));
   save('shared/a.ts');
-  await setTimeout(200);
+  await until('the bundle has failed', () => bundle.mock.calls.length === 2);
   synthesize.mockRejectedValueOnce(new LocalServerError('The service cannot be synthesized'));
   save('functions/b.ts');
   expect(await taken(3)).toEqual(['bundle', 'synthesize', 'bundle']);

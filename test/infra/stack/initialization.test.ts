@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { FunctionError } from '../../../infra/local/lambda/lambda-functions.ts';
@@ -20,6 +19,7 @@ import {
   StockTable,
 } from '../../support/tables.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { until } from '../../support/until.ts';
 import { runFunction } from '../local/test-functions.ts';
 
 const ofOnePet = { resource: '/inventory/{petId}', pathParameters: { petId: '42' } };
@@ -156,7 +156,7 @@ test('The probe opens the connection before the first request, changes nothing a
   const lambda = deploy('update-inventory');
 
   expect(await lambda.invoke(JSON.stringify(refused))).toContain('"statusCode":415');
-  while (!lambda.log().includes('"message":"Request"')) await sleep(10);
+  await until('the request is logged', () => lambda.log().includes('"message":"Request"'));
   expect(engine.actions.slice(calls)).toEqual(['TransactWriteItems']);
   expect(lambda.log().match(/"message":"Request"/g)).toHaveLength(1);
   expect(lambda.log()).toContain('"coldStart":true');

@@ -24,11 +24,10 @@ import { startTlsProxy } from '../../bench/cold/tls-proxy.ts';
 
 acceptForeignErrors();
 
-const SETTINGS = { connectionTimeout: 200, requestTimeout: 400, socketTimeout: 400, throwOnRequestTimeout: true };
 const GET = new GetCommand({ TableName: 'pets', Key: { petId: 42n } });
 const UPDATE = new UpdateCommand({ TableName: 'pets', Key: { petId: 9_223_372_036_854_775_807n } });
 
-const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
+const newClient = (): DynamoDBDocumentClient => clientOfFunctions({ throwOnRequestTimeout: true });
 
 const fails = (status: number, type: string, rest: object = {}): Answer =>
   json(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault', ...rest });
@@ -207,7 +206,7 @@ describe('The minimal DynamoDB client', () => {
       server.responses = [() => callers[0]?.write('not a TLS record')];
       const trusted = tls.getCACertificates();
       tls.setDefaultCACertificates([readFileSync(proxy.certificateFile, 'utf8')]);
-      const failure = await failureOf(clientOfFunctions({ requestTimeout: 20_000 }).send(UPDATE));
+      const failure = await failureOf(newClient().send(UPDATE));
       tls.setDefaultCACertificates(trusted);
       pointSdkAt(localEndpoint(server.port));
       callers[0]?.destroy();
@@ -221,7 +220,7 @@ describe('The minimal DynamoDB client', () => {
 
   test('times out on a missing or partial response, and reports a refused connection as refused', async () => {
     server.responses = [() => undefined, (response) => void response.writeHead(200).write('{"Item"')];
-    const client = clientOfFunctions({ ...SETTINGS, requestTimeout: 200, socketTimeout: 200 });
+    const client = clientOfFunctions({ requestTimeout: 200, socketTimeout: 200, throwOnRequestTimeout: true });
     const failures = [await failureOf(client.send(UPDATE)), await failureOf(client.send(UPDATE))];
     expect(failures.map(kindOf)).toMatchObject([LOST, { unavailable: true, lost: true }]);
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import type { InventoryClient, InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
+import { stopClock } from '../../support/stop-clock.ts';
 import { clientOf, refusal, type Step } from './scripted-server.ts';
 
 /** Turns of the event loop in which an exchange over a socket of this process is over, however busy the machine is. */
@@ -8,12 +9,23 @@ const TURNS = 100;
 
 export const REFUSED = 'RATE_LIMIT_EXCEEDED';
 
-/** Time passes in the tests of a file only as they say. */
+const timeouts: AbortController[] = [];
+
+/** Lets the time of all requests so far run out. */
+export const timeOut = (): void => timeouts.splice(0).forEach((timeout) => timeout.abort());
+
+/** Time passes in these tests only as they say; that of a request only by {@link timeOut}. */
 export function useVirtualTime(): void {
   beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    stopClock();
+    jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const timeout = new AbortController();
+      timeouts.push(timeout);
+      return timeout.signal;
+    });
   });
   afterEach(() => {
+    jest.restoreAllMocks();
     jest.useRealTimers();
   });
 }
@@ -28,6 +40,14 @@ export async function work(milliseconds = 20): Promise<void> {
   const end = realNow() + milliseconds;
   for (let turn = 0; turn < TURNS || realNow() < end; turn++)
     await new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** The outcome of work over sockets, in virtual time, which passes while they have nothing to do. */
+export async function inVirtualTime<Result>(result: Promise<Result>): Promise<Result> {
+  const outcomes: string[] = [];
+  void outcomeOf(result).then((outcome) => outcomes.push(outcome));
+  for (; outcomes.length === 0; await jest.advanceTimersToNextTimerAsync()) await work();
+  return result;
 }
 
 /** The result of a call: `answered`, or why it failed. */

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { InventoryClient, InventoryClientError } from '../../../shared/client/pet-store-inventory-client.ts';
 import { API_VERSION } from '../../../shared/contract/records.ts';
+import { inVirtualTime, timeOut, useVirtualTime } from './held-calls.ts';
 import {
   breakOff,
   clientOf,
@@ -19,6 +20,14 @@ import {
 
 const expectNoKey = (value: unknown): void =>
   expect(inspect(value, { depth: Infinity, showHidden: true, getters: true })).not.toContain(SECRET_KEY);
+
+/** The time of the request runs out once its response has come as far as it does. */
+const late =
+  (step: Step): Step =>
+  (...exchange) => {
+    step(...exchange);
+    setTimeout(timeOut);
+  };
 
 const unavailable = failure(503, 'SERVICE_UNAVAILABLE');
 
@@ -114,6 +123,7 @@ describe('An update', () => {
 });
 
 describe('A request that fails', () => {
+  useVirtualTime();
   const soon = { 'Retry-After': '0' };
   const conflict = failure(412, 'PRECONDITION_FAILED', { ETag: '"8"', 'x-amzn-RequestId': 'r', 'Retry-After': '5' });
   const error = { code: 'PRECONDITION_FAILED', message: 'This is PRECONDITION_FAILED.', status: 412 };
@@ -122,8 +132,8 @@ describe('A request that fails', () => {
   test.each<[string, requests: number, Step, object]>([
     ['429', 3, failure(429, 'RATE_LIMIT_EXCEEDED', soon), { name: 'ApiError', code: 'RATE_LIMIT_EXCEEDED' }],
     ['503', 3, failure(503, 'SERVICE_UNAVAILABLE', soon), { status: 503, limits, retryAfter: 0 }],
-    ['no response', 3, silence, { name: 'ConnectionError', reason: 'timeout' }],
-    ['an incomplete response', 3, stall, { reason: 'timeout' }],
+    ['no response', 3, late(silence), { name: 'ConnectionError', reason: 'timeout' }],
+    ['an incomplete response', 3, late(stall), { reason: 'timeout' }],
     ['a truncated response', 3, breakOff(), { reason: 'truncated' }],
     ['malformed JSON', 1, reply(200, '{'), { reason: 'unreadable' }],
     ['a redirect', 1, reply(307, '', { Location: '/v2' }), {}],
@@ -131,12 +141,13 @@ describe('A request that fails', () => {
     ['412', 1, conflict, precise],
     ['501', 1, failure(501, 'OTHER', soon), { status: 501 }],
   ])('with %s is sent %i times, and its error never shows the key', async (_, count, step, expected) => {
-    const timeout = 'reason' in expected && expected.reason === 'timeout' ? 300 : 30_000;
     const { store, requests } = await clientOf(step, { maxRetries: 9, timeout: 60_000 });
-    const thrown = await failureOf(store.updateInventory(101n, 7, { maxRetries: 2, timeout }));
+    const call = store.updateInventory(101n, 7, { maxRetries: 2, timeout: 300 });
+    const thrown = await inVirtualTime(failureOf(call));
 
     expect(thrown).toMatchObject(expected);
     expect(requests).toHaveLength(count);
+    expect(jest.spyOn(AbortSignal, 'timeout')).toHaveBeenLastCalledWith(300);
     expect(thrown).toBeInstanceOf(InventoryClientError);
     for (const value of [store, thrown]) expectNoKey(value);
   });
@@ -164,7 +175,7 @@ describe('A request that fails', () => {
   ])('is not repeated if Retry-After %s is longer than maxWait', async (_, maxWait, status, code, retryAfter, sent) => {
     const { store, requests } = await clientOf(failure(status, code, { 'Retry-After': retryAfter }), { maxWait });
 
-    const thrown = await failureOf(store.updateInventory(101n, 7));
+    const thrown = await inVirtualTime(failureOf(store.updateInventory(101n, 7)));
     expect(thrown).toMatchObject({ code, retryAfter: expect.any(Number) });
     expect(requests).toHaveLength(sent);
   });

@@ -28,10 +28,11 @@ async function install(): Promise<void> {
     '--',
     `--pack-destination=${directory}`,
   ]);
+  if (packed.exitCode !== 0) throw new Error(packed.stderr);
   const tarball = path.join(directory, packed.stdout.trim());
   mkdirSync(installed, { recursive: true });
   const unpacked = await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
-  if (packed.exitCode !== 0 || unpacked.exitCode !== 0) throw new Error(`${packed.stderr}${unpacked.stderr}`);
+  if (unpacked.exitCode !== 0) throw new Error(unpacked.stderr);
   writeFileSync(path.join(directory, 'package.json'), '{"type":"module"}');
 }
 
@@ -39,7 +40,7 @@ beforeAll(async () => {
   [host] = await Promise.all([LocalHost.start(), install()]);
   ({ token } = await issueKey(host));
 });
-afterAll(() => host.close());
+afterAll(() => host?.close());
 
 describe('The package of the client', () => {
   test('has no imports and no dependencies, the license, and a README with the example to copy', () => {

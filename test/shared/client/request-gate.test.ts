@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { countOutcomes, expectAfter, HeldCalls, pass, REFUSED, useVirtualTime } from './held-calls.ts';
+import { countOutcomes, expectAfter, HeldCalls, pass, REFUSED, timeOut, useVirtualTime } from './held-calls.ts';
 import {
   breakOff,
   clientOf,
@@ -11,7 +11,6 @@ import {
   refusal,
   repeat,
   reply,
-  silence,
   stall,
   type Step,
 } from './scripted-server.ts';
@@ -88,10 +87,10 @@ describe('A refusal', () => {
 
   test.each<[string, Step, string]>([
     ['fails', hangUp, 'network'],
-    ['gets no headers in time', silence, 'timeout'],
+    ['gets no headers in time', timeOut, 'timeout'],
     ['is aborted', () => controller.abort(new Error('Enough')), 'Enough'],
   ])('lets the next request try alone if the first one after it %s', async (_, step, outcome) => {
-    const calls = await HeldCalls.refused(REFUSED, 30, { timeout: outcome === 'timeout' ? 1_000 : 30_000 });
+    const calls = await HeldCalls.refused(REFUSED, 30);
     await expectAfter(calls.begin(1, controller), { held: 0 });
     await expectAfter(calls.begin(3), { held: 0 });
     await expectAfter(calls.pass(30), { held: 1 });

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import { type List, listHandler } from '../../../shared/http/list-handler.ts';
@@ -7,6 +7,7 @@ import { SLOW_CLIENT } from '../../../shared/log.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
+import { stopClock } from '../../support/stop-clock.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 import { type Reader, streamedResponse, type StreamedResponse } from './streamed-response.ts';
 
@@ -132,6 +133,8 @@ describe('A list with a limit', () => {
   });
 });
 
+afterEach(() => void jest.useRealTimers());
+
 const stops = (chunks: number) => (chunks > 0 ? new Promise(() => undefined) : undefined);
 
 const longList = (pages: number): PagedList => new PagedList(...Array.from({ length: pages }, () => 2_000));
@@ -174,10 +177,11 @@ describe.each([
   });
 
   test('is complete for a client that keeps the min pace, however long it takes', async () => {
+    stopClock();
     const begun = performance.now();
     // A part has some 25,000 bytes, so that two make a span; compressed, a dozen may be in flight.
     const minPace = { bytes: 30_000, withinMs: 2_400 };
-    const response = await responseOf(longList(180), { headers, minPace }, () => setTimeout(15));
+    const response = await responseOf(longList(180), { headers, minPace }, () => jest.advanceTimersByTimeAsync(15));
 
     expect(performance.now() - begun).toBeGreaterThan(minPace.withinMs);
     expect(response.failure).toBeUndefined();
@@ -185,8 +189,9 @@ describe.each([
   });
 
   test('is complete even if its store is slower than the min pace', async () => {
+    stopClock();
     const list = new PagedList(2, 0, 2);
-    list.before = (page) => (page === 2 ? setTimeout(600) : undefined);
+    list.before = (page) => (page === 2 ? jest.advanceTimersByTimeAsync(600) : undefined);
     const response = await responseOf(list, { headers, minPace: { bytes: 1_000_000, withinMs: 500 } });
 
     expect(response.failure).toBeUndefined();

@@ -1,6 +1,5 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { documentClient } from '../../../shared/dynamodb.ts';
 import { describeChange, KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { type KeyChange, revocation } from '../../../shared/key-registry/record-changes.ts';
@@ -14,11 +13,10 @@ import {
 } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
+import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { recordCalls } from '../recorded-calls.ts';
 import { aKey, createHistoryTable, createKeysTable } from '../../support/tables.ts';
 
-const CALL_MS = 20_000;
 const who = () => Promise.resolve('ann');
 
 const timeOf = ({ changedAt = Number.NaN }: KeyRecord): string => new Date(changedAt).toISOString();
@@ -36,7 +34,7 @@ describeOnEachEngine('the keys table:', () => {
   let table: KeyTable;
 
   beforeAll(async () => {
-    client = documentClient({ requestTimeout: CALL_MS });
+    client = testClient();
     name = await createKeysTable(client);
     table = new KeyTable(client, name);
   });

@@ -2,7 +2,6 @@ import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/c
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { documentClient } from '../../../shared/dynamodb.ts';
 import {
   MAX_LABEL_BYTES,
   MAX_NAME_BYTES,
@@ -209,6 +208,7 @@ const GONE = 'its connection was gone';
 const slowKey = aKey({ currentMinute: MINUTE, minuteRefused: 60 });
 
 test.each([
+  ['an admission that loses all races', {}, [LOST, LOST, LOST, LOST]],
   ['an admission that loses races, and is throttled then', {}, [LOST, LOST, BUSY, BUSY, BUSY]],
   ['one whose connection was gone, and that loses races then', {}, [GONE, LOST, BUSY, GONE, BUSY]],
   ['a refusal that is counted late, and would suspend the key', { minuteUsed: 60 }, [LOST, LOST, COUNTED, COUNTED]],
@@ -277,7 +277,7 @@ function longestKey(): Required<KeyRecord> {
 
 /** A client whose first calls fail, each with the next of these errors. */
 function failingClient(errors: readonly Error[]): { client: DynamoDBDocumentClient; calls: unknown[] } {
-  const client = documentClient({ requestTimeout: 20_000 });
+  const client = testClient();
   const calls: unknown[] = [];
   client.middlewareStack.add(
     (next) => (args) => {

@@ -7,6 +7,7 @@ import { type StockChange, StockStore, type StockVersion } from '../../../shared
 import { clientOfFunctions, pointSdkAt, testClient } from '../../support/engines.ts';
 import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
 import { createRequestsTable, StockTable } from '../../support/tables.ts';
+import { HANG_MS } from '../../support/until.ts';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -15,7 +16,7 @@ async function open(start: () => Promise<Engine>) {
   const engine = await FaultyEngine.start(start);
   pointSdkAt(engine.endpoint);
   const whole = testClient();
-  const client = clientOfFunctions({ requestTimeout: 10_000, throwOnRequestTimeout: true });
+  const client = clientOfFunctions({ requestTimeout: HANG_MS, throwOnRequestTimeout: true });
   const stock = await StockTable.create(whole);
   const store = new StockStore(client, stock.name);
   return { engine, stock, store, idempotent: new IdempotentChanges(client, store, await createRequestsTable(whole)) };
