@@ -18,6 +18,6 @@ export default {
   workerIdleMemoryLimit: '1GB',
   // A worker of 250 MB takes 1.5 s to be torn down; after Jest's own 0.5 s every run would warn of a leak.
   workerGracefulExitTimeout: 10_000,
-  // Of hooks too. Only what hangs takes so long: waits for work end a little earlier (support/until.ts), and say for what.
+  // Of hooks too. Only what hangs takes so long: waits for work end earlier, and say for what (support/until.ts).
   testTimeout: 600_000,
 };

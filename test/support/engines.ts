@@ -32,7 +32,7 @@ async function dynamoDBLocal(port: number): Promise<Engine> {
 
 /**
  * Describes storage code once per engine. `body` finds the engine in the environment, as the SDK does, and gets what
- * makes a client of the functions for the code under test. The clock by which that code gives up stands still in a test.
+ * makes a client of the functions for the code under test. The clock by which it gives up stands still in a test.
  */
 export function describeOnEachEngine(title: string, body: (newClient: () => DynamoDBDocumentClient) => void): void {
   describe.each(engines)(`${title}, on %s`, (_, start) => {
