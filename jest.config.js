@@ -17,7 +17,7 @@ export default {
   // Modules of a suite stay in memory after it; a worker that has too many of them is slow, and is begun anew.
   workerIdleMemoryLimit: '1GB',
   // A worker of 250 MB takes 1.5 s to be torn down; after Jest's own 0.5 s every run would warn of a leak.
-  workerGracefulExitTimeout: 10_000,
+  workerGracefulExitTimeout: 60_000,
   // Of hooks too. Only what hangs takes so long: waits for work end earlier, and say for what (support/until.ts).
   testTimeout: 600_000,
 };
