@@ -29,17 +29,19 @@ const BUS_CHECK_MS = 60_000;
 const EVENTS_PER_CALL = 10;
 const ATTEMPTS = 5;
 const PAUSE_MS = 50;
-/** Codes of events that the bus never accepts; all others are transient, or an admin resolves them. */
-const OF_EVENT: ReadonlySet<string> = new Set(['InvalidArgument', 'MalformedDetail', 'RedactionFailure']);
+/** Codes of events that the bus never accepts; the last one is of a call with an event that is too large. */
+const OF_EVENT = new Set(['InvalidArgument', 'MalformedDetail', 'RedactionFailure', 'ValidationException']);
 /** Codes of the bus, or of an event that always fails (EventBridge API reference, "PutEventsResultEntry"). */
 const INTERNAL: ReadonlySet<string> = new Set(['InternalException', 'InternalFailure']);
+/** The codes that are worth another attempt. An admin resolves all others, such as a missing permission. */
+const TRANSIENT = INTERNAL.union(new Set(['ThrottlingException']));
 
 interface Change {
   readonly record: DynamoDBRecord;
   /** Absent if the record is unreadable. */
   readonly detail?: StockChanged;
-  /** `refused`: permanently, by the bus or as unreadable. `queued`: refused, and on the queue. */
-  status: 'pending' | 'published' | 'refused' | 'queued';
+  /** `failed`: left to Lambda. `refused`: permanently, by the bus or as unreadable. `queued`: then on the queue. */
+  status: 'pending' | 'published' | 'failed' | 'refused' | 'queued';
   /** Why it is not published. */
   reason: string;
 }
@@ -118,18 +120,23 @@ function changeOf(record: DynamoDBRecord): Change[] {
   }
 }
 
-/** Max five attempts. Sets the status of each change. */
+/** Max five attempts, where another one may succeed. Sets the status of each change. */
 async function putEvents(changes: readonly Change[]): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const left = changes.filter(({ status }) => status !== 'published');
-    if (left.length === 0) return;
+    const left = changes.filter(({ status }) => status === 'pending');
+    if (left.length === 0) break;
     await sleep(attempt * PAUSE_MS * Math.random());
     await putOnce(left);
   }
   // If the bus accepts others, only this one fails.
   if (changes.every(({ status }) => status !== 'published')) return;
   for (const change of changes)
-    if (INTERNAL.has(change.reason) && change.status === 'pending') change.status = 'refused';
+    if (change.status === 'failed' || INTERNAL.has(change.reason)) change.status = 'refused';
+}
+
+function statusAfter(code: string): Change['status'] {
+  if (OF_EVENT.has(code)) return 'refused';
+  return TRANSIENT.has(code) ? 'pending' : 'failed';
 }
 
 async function putOnce(changes: readonly Change[]): Promise<void> {
@@ -140,14 +147,12 @@ async function putOnce(changes: readonly Change[]): Promise<void> {
     for (const [index, change] of changes.entries()) {
       const { EventId, ErrorCode = 'no result' } = results[index] ?? {};
       change.reason = ErrorCode;
-      if (EventId === undefined) change.status = OF_EVENT.has(ErrorCode) ? 'refused' : 'pending';
-      else change.status = 'published';
+      change.status = EventId === undefined ? statusAfter(ErrorCode) : 'published';
     }
   } catch (error) {
-    // An event is too large. Other failures of a whole call are transient, or an admin resolves them.
-    const isRefused = error instanceof Error && error.name === 'ValidationException';
-    for (const change of changes)
-      Object.assign(change, { status: isRefused ? 'refused' : 'pending', reason: String(error) });
+    const isRefused = error instanceof Error && '$fault' in error && error.$fault === 'client';
+    const status = isRefused ? statusAfter(error.name) : 'pending';
+    for (const change of changes) Object.assign(change, { status, reason: String(error) });
   }
 }
 

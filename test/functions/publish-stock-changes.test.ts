@@ -146,18 +146,21 @@ test('a call sends at most ten events, and a batch without changed fields makes 
 });
 
 test.each([
-  ['MalformedDetail', 'is queued'],
-  ['InvalidArgument', 'is queued'],
-  ['!ValidationException', 'is queued'],
-  ['ThrottlingException', 'is retried'],
-  ['InternalFailure', 'is retried'],
-  ['!InternalException', 'is retried'],
-  ['!AccessDeniedException', 'is retried'],
-  ['NotAuthorizedForSourceException', 'is retried'],
-])('an event that the bus refuses five times with %s %s', async (code, what) => {
+  ['MalformedDetail', 1, 'is queued'],
+  ['InvalidArgument', 1, 'is queued'],
+  ['RedactionFailure', 1, 'is queued'],
+  ['!ValidationException', 1, 'is queued'],
+  ['ThrottlingException', 5, 'is retried'],
+  ['InternalFailure', 5, 'is retried'],
+  ['!InternalException', 5, 'is retried'],
+  ['!Internal, with an unknown code', 5, 'is retried'],
+  ['!ThrottlingException', 5, 'is retried'],
+  ['!AccessDeniedException', 1, 'is retried'],
+  ['NotAuthorizedForSourceException', 1, 'is retried'],
+])('an event that the bus refuses with %s is sent %d times and %s', async (code, attempts, what) => {
   const { again, queued } = await send(change, () => code);
 
-  expect(sizes()).toEqual([1, 1, 1, 1, 1]);
+  expect(sizes()).toEqual(Array.from({ length: attempts }, () => 1));
   expect({ again, queued }).toEqual(
     what === 'is retried' ? { again: [sequence(1)], queued: [] } : { again: [], queued: [{ Records: change }] },
   );
@@ -174,10 +177,11 @@ test('only events that the bus refused are sent again, and Lambda retries what t
   expect(again).toEqual([sequence(4)]);
 });
 
-const failing: Refusal = (detail) => (isRemoval(detail) ? 'InternalFailure' : undefined);
-
 test('an event that always fails is queued, and an outage stops the batch at its first record', async () => {
-  expect(await send(recorded.slice(0, 5), failing)).toEqual({ again: [], queued: [{ Records: [recorded[4]] }] });
+  for (const code of ['InternalFailure', 'an unknown code']) {
+    const result = await send(recorded.slice(0, 5), (detail) => (isRemoval(detail) ? code : undefined));
+    expect(result).toEqual({ again: [], queued: [{ Records: [recorded[4]] }] });
+  }
 
   const outage = await send(recorded, () => 'ThrottlingException');
   expect(outage).toEqual({ again: [sequence(0)], queued: [] });
