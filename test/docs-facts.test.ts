@@ -18,7 +18,7 @@ import { MAX_BODY_BYTES } from '../shared/http/json-body.ts';
 import { MIN_PACE } from '../shared/http/list-handler.ts';
 import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
-import { REFUSAL_CACHE_TTL_MS } from '../shared/keys/limiter.ts';
+import { FIRST_PAUSE_MS, REFUSAL_CACHE_TTL_MS, REPEATED_PAUSE_MS } from '../shared/keys/limiter.ts';
 import { planIds, plans } from '../shared/keys/plans.ts';
 import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MAX_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
@@ -72,6 +72,7 @@ const facts: Readonly<Record<string, readonly string[]>> = {
   'operating/limits': [
     `${formatNumber(MAX_API_KEYS)} API keys per account and region`,
     `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`,
+    `for ${FIRST_PAUSE_MS} ms, or for ${REPEATED_PAUSE_MS / 1_000} second if another one was throttled`,
     `${formatNumber(production.throttle.requestsPerSecond)} refused requests per second`,
     `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`,
     `200 MB and ${production.lists.seconds / 60} minutes per list`,

@@ -32,6 +32,11 @@ export const REFUSAL_CACHE_TTL_MS = 1_000;
  */
 const HOT_KEY_INTERVAL_MS = 20;
 
+/** How long an environment sends no write of a key after a throttled one, in milliseconds of request time. */
+export const FIRST_PAUSE_MS = 50;
+/** The same if another one was throttled within as long before; then it is not retried either. */
+export const REPEATED_PAUSE_MS = 1_000;
+
 /**
  * Authenticates and counts requests. Never more than the remaining quota L is admitted. Of N concurrent requests
  * min(N, L) are, except that one whose response from DynamoDB is lost may count twice, or count and throw.
@@ -46,14 +51,14 @@ const HOT_KEY_INTERVAL_MS = 20;
  *
  * Cache. Only denials and refusals are served from the cache, for 1 s. Admission always requires a write. Cached
  * refusals count with the next refusal written, unless that is throttled. So a flood over a limit causes almost no
- * writes, and resume and move commands wait 1 s for cached refusals to expire. If DynamoDB throttles a key's writes, no
- * further write is sent for 1 s: a cached refusal is served, else the error is thrown.
+ * writes, and resume and move commands wait 1 s for cached refusals to expire. After a throttled write of a key, no
+ * other is sent for 50 ms, or for 1 s if it is the second within 1 s: a cached refusal is served, else admit throws.
  *
  * Concurrency. Any number of environments and requests: the condition of one write makes each decision.
  *
  * Errors. Throws the SDK's error if the table is unavailable; the caller must then fail closed. The SDK's client
  * must not retry: a repeated increment would count twice. Retried: stale connections, and throttled writes of a key
- * that the environment did not write in the 20 ms before.
+ * that the environment did not write in the 20 ms before, if none was throttled in the second before.
  */
 export class Limiter {
   readonly #counters: CounterStore;
@@ -74,7 +79,7 @@ export class Limiter {
     const cached = key.denyOrRefuse(token.hash, now);
     if (cached) return cached;
     const retryUntil = Date.now() + LAST_ATTEMPT_AFTER_MS;
-    const options = { now, retryUntil, retriesThrottled: !key.isHot() };
+    const options = { now, retryUntil, retriesThrottled: key.retriesThrottled(now) };
     try {
       // If the write on the stale connection was applied anyway, the request counts twice, never zero times.
       return await retry(() => this.#decide(token, key, options), isConnectionGone, { retryUntil, maxAttempts: 2 });
@@ -128,37 +133,42 @@ export class CachedKey {
   /** Cached refusals that the table does not count yet, in the minute and in the day. */
   #uncounted = 0;
   #uncountedToday = 0;
-  /** The last write that DynamoDB throttled at every attempt. */
-  #throttled: { readonly at: number; readonly error: unknown } | undefined;
+  /** The last write that DynamoDB throttled at every attempt, and how long no other is sent. */
+  #throttled: { readonly at: number; readonly error: unknown; readonly pauseMs: number } | undefined;
 
   /**
    * Denies or refuses a request from the cache; undefined if a write must decide. A refusal counts with the next one
    * that is written.
    *
    * @param now time of the request, Unix milliseconds
-   * @throws the error of a write that was throttled within the last second
+   * @throws the error of the throttled write after which no other is sent yet
    */
   denyOrRefuse(hash: string, now: number): Verdict | undefined {
-    const throttled = isWithin(REFUSAL_CACHE_TTL_MS, this.#throttled?.at, now) ? this.#throttled : undefined;
     const step = isWithin(REFUSAL_CACHE_TTL_MS, this.#seenAt, now) ? nextStep(this.#key, hash, now) : undefined;
     if (step && !('window' in step)) return step;
-    if (this.#key && step?.kind === 'countRefused') {
-      const { minuteRefused, perMinute } = this.#key;
-      // Cached only if throttled: a minute's first refusal, and the one that suspends the key.
-      const isWritten = step.window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
-      if (throttled || !isWritten) {
-        this.#uncounted += 1;
-        this.#uncountedToday += 1;
-        return limitRefusal(this.#key, now);
-      }
+    const { at, error, pauseMs = 0 } = this.#throttled ?? {};
+    const isPaused = isWithin(pauseMs, at, now);
+    if (this.#key && step?.kind === 'countRefused' && (isPaused || !this.#mustWrite(this.#key, step))) {
+      this.#uncounted += 1;
+      this.#uncountedToday += 1;
+      return limitRefusal(this.#key, now);
     }
-    if (throttled) throw throttled.error;
+    if (isPaused) throw error;
     return undefined;
+  }
+
+  /** Whether a refusal is a minute's first, or suspends the key. */
+  #mustWrite({ minuteRefused, perMinute }: KeyRecord, { window }: CountingStep): boolean {
+    return window.starts !== undefined || minuteRefused + this.#uncounted + 1 >= perMinute;
   }
 
   /** Records that DynamoDB throttles the writes of this key. */
   throttled(error: unknown, now: number): void {
-    this.#throttled = { at: now, error };
+    this.#throttled = { at: now, error, pauseMs: this.#wasThrottled(now) ? REPEATED_PAUSE_MS : FIRST_PAUSE_MS };
+  }
+
+  #wasThrottled(now: number): boolean {
+    return isWithin(REPEATED_PAUSE_MS, this.#throttled?.at, now);
   }
 
   /** Records that a request has made its last write of this key, throttled or not. */
@@ -166,9 +176,9 @@ export class CachedKey {
     this.#writtenAt = Date.now();
   }
 
-  /** Whether this environment wrote the key so recently that a throttled write must not be retried. */
-  isHot(): boolean {
-    return isWithin(HOT_KEY_INTERVAL_MS, this.#writtenAt, Date.now());
+  /** False if this environment just wrote the key, or had a throttled write of it within the last second. */
+  retriesThrottled(now: number): boolean {
+    return !isWithin(HOT_KEY_INTERVAL_MS, this.#writtenAt, Date.now()) && !this.#wasThrottled(now);
   }
 
   /** The first write to attempt. If the cached minute is stale, the condition fails and returns the current item. */

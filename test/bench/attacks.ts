@@ -7,6 +7,8 @@ import { type Sender, serve, START } from './traffic.ts';
 
 /** Seconds of an attack. */
 const SECONDS = { whole: 20, small: 1 };
+/** Schedules of a throttled key: what it does to its neighbors depends on the order in which few writes arrive. */
+const SEEDS = { whole: [1, 2, 3], small: [1] };
 const MINUTE = Math.floor(START / 60_000);
 
 interface Attack {
@@ -19,6 +21,7 @@ interface Attack {
   readonly isOnePartition: boolean;
   /** Whether the attacker's requests are admitted, each by a write, as far as its item takes them. */
   readonly isAdmitted?: boolean;
+  readonly seed?: number;
 }
 
 const sending = (perSecond: number, tokens: readonly Token[]): Sender => ({ tokens, perSecond });
@@ -38,10 +41,11 @@ function besideOthers(what: string, attacked: KeyRecord, isKnown = true): Attack
 const largestKey = (): KeyRecord => aKey({ perMinute: MAX_PER_MINUTE, perDay: MAX_PER_DAY, currentMinute: MINUTE });
 
 /** A valid key is sent more often than the write throughput of its item, within its limit. */
-const throttledKey = (place: string, isOnePartition: boolean): Attack => ({
-  ...besideOthers(`throttled valid key, ${place} partition`, largestKey()),
+const throttledKey = (place: string, isOnePartition: boolean, seed = 1): Attack => ({
+  ...besideOthers(`throttled valid key, ${place} partition, seed ${seed}`, largestKey()),
   isOnePartition,
   isAdmitted: true,
+  seed,
 });
 
 /** As many requests with so many keys that each environment retries the throttled writes of all. */
@@ -79,7 +83,11 @@ export async function benchAttacks(size: Size): Promise<Figure[]> {
   const seconds = SECONDS[size];
   const alone = await figuresOf(throttledKey('own', false), seconds);
   const slower = await figuresOf(throttledKeys(), seconds);
-  const figures = [...(await figuresOf(throttledKey('shared', true), seconds)), ...(await figuresOfBurst(seconds))];
+  const figures: Figure[] = [];
+  for (const seed of SEEDS[size]) {
+    const attack = throttledKey('shared', true, seed);
+    figures.push(...(await figuresOf(attack, seconds)), ...(await figuresOfBurst(attack, seconds)));
+  }
   // Revoked, disabled and expired keys are cached like the unknown one.
   for (const attack of [
     besideOthers('unknown key', aKey(), false),
@@ -95,12 +103,13 @@ export async function benchAttacks(size: Size): Promise<Figure[]> {
 const settings = { environments: 4_000, writesPerSecond: 1_000 };
 
 async function figuresOf(attack: Attack, seconds: number): Promise<Figure[]> {
-  const { what, keys, attacker, good, isOnePartition, isAdmitted = false } = attack;
+  const { what, keys, attacker, good, isOnePartition, isAdmitted = false, seed } = attack;
+  const all = { ...settings, isOnePartition, seconds, seed };
   progress(what);
-  const without = await serve(keys, [good], { ...settings, isOnePartition, seconds });
+  const without = await serve(keys, [good], all);
   if (without.served[0]?.admitted !== good.perSecond * seconds)
     throw new Error(`${what}: not all is admitted without it`);
-  const { served, writes, maxBusy } = await serve(keys, [good, attacker], { ...settings, isOnePartition, seconds });
+  const { served, writes, maxBusy } = await serve(keys, [good, attacker], all);
   const [others, own] = served;
   const ratio = p99(others?.times ?? []) / p99(without.served[0].times);
   return [
@@ -118,15 +127,12 @@ async function figuresOf(attack: Attack, seconds: number): Promise<Figure[]> {
 }
 
 /** Another key sends a minute's requests concurrently, each second another one, beside a throttled key. */
-async function figuresOfBurst(seconds: number): Promise<Figure[]> {
-  const { what, keys, attacker } = throttledKey('shared', true);
+async function figuresOfBurst(attack: Attack, seconds: number): Promise<Figure[]> {
+  const { what, keys, attacker, isOnePartition, seed } = attack;
   const others = Array.from({ length: seconds }, () => aKey({ perMinute: 60 }));
   const burst = { ...sending(1, others.map(tokenOf)), concurrent: 60 };
-  const { served } = await serve([...keys, ...others], [attacker, burst], {
-    ...settings,
-    isOnePartition: true,
-    seconds,
-  });
+  const all = { ...settings, isOnePartition, seconds, seed };
+  const { served } = await serve([...keys, ...others], [attacker, burst], all);
   const { admitted, unavailable, times } = served[1] ?? { admitted: NaN, unavailable: NaN, times: [] };
   const ofBurst = `${what}: 60 concurrent requests of another key`;
   return [

@@ -33,6 +33,8 @@ interface Settings {
   /** Whether all keys together take no more writes than that. */
   readonly isOnePartition: boolean;
   readonly seconds: number;
+  /** Of the random latencies: 1 by default. */
+  readonly seed?: number | undefined;
 }
 
 export interface Outcome {
@@ -47,9 +49,9 @@ export interface Outcome {
 export async function serve(
   keys: readonly KeyRecord[],
   senders: readonly Sender[],
-  { environments: count, writesPerSecond, isOnePartition, seconds }: Settings,
+  { environments: count, writesPerSecond, isOnePartition, seconds, seed = 1 }: Settings,
 ): Promise<Outcome> {
-  const random = new Random(1);
+  const random = new Random(seed);
   const time = new VirtualTime(START, random);
   let writes = 0;
   const onExecuted = (): void => void (writes += 1);

@@ -113,26 +113,39 @@ describe('a key whose writes are throttled', () => {
 
   afterEach(() => void jest.restoreAllMocks());
 
-  test('is not written for a second', () => {
+  test.each([
+    ['50 ms', [0], 50],
+    ['a second if another write was throttled less than a second before', [0, 999], 1_000],
+    ['50 ms if another was throttled a second before', [0, 1_000], 50],
+    ['a second also by the clock of another request', [0, -999], 1_000],
+  ])('is not written for %s', (_, throttledAt, pause) => {
     const memory = new CachedKey();
-    memory.throttled(busy, NOW);
+    for (const at of throttledAt) {
+      memory.update(aKey({ tokens, currentMinute: MINUTE }), NOW + at);
+      memory.throttled(busy, NOW + at);
+    }
+    const last = NOW + (throttledAt.at(-1) ?? 0);
 
-    expect(() => verdictOf(memory, NOW + 999)).toThrow(busy);
-    expect(verdictOf(memory, NOW + 1_000)).toBeUndefined();
+    for (const later of [0, pause - 1, 1 - pause]) expect(() => verdictOf(memory, last + later)).toThrow(busy);
+    for (const later of [pause, -pause]) expect(verdictOf(memory, last + later)).toBeUndefined();
   });
 
-  test('is refused from the cache if it was refused before', () => {
+  test('is refused from the cache until then if it was refused before', () => {
     const memory = cachedKey(exhausted());
     memory.throttled(busy, NOW);
 
-    expect(new Set(Array.from({ length: 9 }, () => verdictOf(memory)))).toEqual(new Set(['minute']));
+    expect(new Set(Array.from({ length: 9 }, () => verdictOf(memory, NOW + 49)))).toEqual(new Set(['minute']));
+    expect(verdictOf(memory, NOW + 50)).toBeUndefined();
   });
 
-  test.each<[string, Error[], number, number]>([
-    ['is not retried if it was written less than 20 ms ago', [unknown], 19, 1],
-    ['is not retried if that write was throttled too', [busy, busy, busy], 19, 1],
-    ['is attempted three times if it was written earlier', [unknown], 20, 3],
-  ])('%s', async (_, before, later, attempts) => {
+  // The clock, and the time of the request.
+  test.each<[string, Error[], number, number, number]>([
+    ['is not retried if it was written less than 20 ms ago', [unknown], 19, 1_000, 1],
+    ['is not retried if that write was throttled too', [busy, busy, busy], 19, 1_000, 1],
+    ['is not retried if it was throttled less than a second ago', [busy, busy, busy], 999, 999, 1],
+    ['is attempted three times if it was written earlier', [unknown], 20, 1_000, 3],
+    ['is attempted three times if it was throttled a second ago', [busy, busy, busy], 1_000, 1_000, 3],
+  ])('%s', async (_, before, later, requestLater, attempts) => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     const failures = [...before, busy, busy, busy].values();
     const client = clientOver(() => Promise.reject(failures.next().value ?? new Error('one call too many')));
@@ -141,8 +154,28 @@ describe('a key whose writes are throttled', () => {
     await limiter.admit(token, NOW).catch(() => undefined);
     clock.mockReturnValue(NOW + later);
 
-    await expect(limiter.admit(token, NOW + 1_000)).rejects.toBe(busy);
+    await expect(limiter.admit(token, NOW + requestLater)).rejects.toBe(busy);
     expect([...failures]).toHaveLength(3 - attempts);
+  });
+
+  test.each([
+    ['5 of its requests at 100 per second', 10, 5],
+    ['10 of its requests at 200 per second', 5, 10],
+  ])('loses %s by one throttled write', async (_, interval, lost) => {
+    const clock = jest.spyOn(Date, 'now');
+    const key = aKey({ currentMinute: MINUTE });
+    let writes = 0;
+    const client = clientOver(async () => {
+      if (++writes === 10) throw busy;
+      return { Attributes: marshall(key) };
+    });
+    const limiter = new Limiter(client, 'keys');
+    const outcomes: unknown[] = [];
+    for (let at = NOW; at < NOW + 1_500; at += interval) {
+      clock.mockReturnValue(at);
+      outcomes.push(await limiter.admit(tokenOf(key), at).catch(() => 'unavailable'));
+    }
+    expect(outcomes.filter((outcome) => outcome === 'unavailable')).toHaveLength(lost);
   });
 });
 
