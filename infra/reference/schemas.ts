@@ -103,7 +103,7 @@ const keyDetailsSchema = v.strictObject({
 export const schemas = {
   InventoryItem: { description: 'Stock level of one pet', ...schemaOf(inventoryItemSchema) },
   InventoryList: listOf('InventoryItem', 'Stock levels, ascending by petId'),
-  InventoryUpdate: { description: 'Fields to set. Null removes optional fields', ...schemaOf(inventoryUpdateSchema) },
+  InventoryUpdate: { description: 'Fields to set', ...schemaOf(inventoryUpdateSchema) },
   InventoryAdjustment: { description: 'An adjustment of the quantity', ...schemaOf(inventoryAdjustmentSchema) },
   InventoryUpdates: { description: 'Updates of different pets', ...schemaOf(inventoryUpdatesSchema) },
   InventoryUpdateResults: {

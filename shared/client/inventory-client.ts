@@ -12,7 +12,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** A pet's id: a bigint, or a number if that is exact. */
 export type PetId = bigint | number;
 
-/** Fields of an update. Null removes an optional field. */
+/** Fields of an update. */
 export type InventoryUpdate = InventoryUpdateOf<bigint>;
 
 /** One row of {@link InventoryClient.updateInventories}. With both conditions, both must hold. */

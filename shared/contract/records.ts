@@ -40,11 +40,8 @@ export interface InventoryItemOf<Int> {
   readonly status: PetStatus;
 }
 
-/** Fields to set. Omitted fields stay unchanged; null removes an optional one. */
-type UpdateOf<T> = { readonly [Name in keyof T]: undefined extends T[Name] ? T[Name] | null : T[Name] };
-
-/** The fields of an entry that clients set. */
-export type InventoryUpdateOf<Int> = UpdateOf<Pick<InventoryItemOf<Int>, 'quantity'>>;
+/** The fields of an entry that clients set; omitted ones stay unchanged. */
+export type InventoryUpdateOf<Int> = Pick<InventoryItemOf<Int>, 'quantity'>;
 
 /** Result of one row of `PATCH /inventory`. */
 export type InventoryUpdateResultOf<Int> =

@@ -23,7 +23,6 @@ import {
   type StockStore,
   type StockUpdate,
   type StockVersion,
-  withoutNulls,
 } from './stock-store.ts';
 
 const RECORD_TTL_SECONDS = 24 * 60 * 60;
@@ -111,10 +110,7 @@ export class IdempotentChanges {
     const { petId } = fields;
     const found = state.entry ? undefined : await this.#stock.find(petId).catch(undefinedIfUnreadable);
     state.entry ??= found?.entry ?? { petId, quantity: 0, status: 'available' };
-    return {
-      entry: v.parse(inventoryItemSchema, withoutNulls({ ...state.entry, ...fields })),
-      version: state.version,
-    };
+    return { entry: v.parse(inventoryItemSchema, { ...state.entry, ...fields }), version: state.version };
   }
 
   /** The response to a retry: the record of an update has it; a retried adjustment returns the current entry. */

@@ -181,10 +181,7 @@ export class StockStore {
     const equal = ([field, content]: readonly [string, unknown]): string => `${name(field)} = ${value(content)}`;
     const by = 'by' in fields ? fields.by : 0;
     const sets =
-      'by' in fields
-        ? [`${name('quantity')} = ${name('quantity')} + ${value(by)}`]
-        : Object.entries(withoutNulls(fields)).map(equal);
-    const removals = Object.entries(fields).flatMap(([field, content]) => (content === null ? [name(field)] : []));
+      'by' in fields ? [`${name('quantity')} = ${name('quantity')} + ${value(by)}`] : Object.entries(fields).map(equal);
     const hasVersion = versions
       ? `${name('version')} IN (${versions.map(value).join(', ')})`
       : `attribute_type(${name('version')}, ${value('S')})`;
@@ -201,9 +198,7 @@ export class StockStore {
     return {
       TableName: this.#tableName,
       Key: keyOf(petId),
-      UpdateExpression:
-        `SET ${[...sets, equal(['version', version])].join(', ')}` +
-        (removals.length > 0 ? ` REMOVE ${removals.join(', ')}` : ''),
+      UpdateExpression: `SET ${[...sets, equal(['version', version])].join(', ')}`,
       ConditionExpression: conditions.join(' AND '),
       ExpressionAttributeNames,
       ExpressionAttributeValues,
@@ -211,10 +206,6 @@ export class StockStore {
     } as const;
   }
 }
-
-/** The fields of an update without those to remove (null). */
-export const withoutNulls = (fields: object): Item =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
 
