@@ -51,7 +51,7 @@ export interface ListParameters extends ReturnType<typeof listParameters> {
 export interface Operation extends Route {
   readonly purpose: string;
   readonly deprecated?: true;
-  /** The query parameters of a list. */
+  /** The query parameters of a list; other operations have none. Any other parameter is refused. */
   readonly query?: ListParameters;
   /** Errors of this operation, in addition to {@link everyOperationErrors}. */
   readonly errors: readonly ErrorCode[];
@@ -60,7 +60,6 @@ export interface Operation extends Route {
 /** Errors of an operation that changes the stock of one pet. */
 const errorsOfChange = [
   'INVALID_PET_ID',
-  'INVALID_QUERY',
   'INVALID_BODY',
   'INVALID_HEADER',
   'TOKEN_READ_ONLY',
@@ -77,7 +76,7 @@ export const operations = {
     ...routes.listInventory,
     purpose: 'List the stock of every pet',
     query: { ...listParameters(petStatusSchema), petId: petIdsSchema },
-    errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
+    errors: ['INVALID_CURSOR'],
   },
   getInventory: {
     ...routes.getInventory,
@@ -88,7 +87,7 @@ export const operations = {
   updateInventories: {
     ...routes.updateInventories,
     purpose: 'Set the stock of up to 25 pets',
-    errors: ['INVALID_QUERY', 'INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
+    errors: ['INVALID_BODY', 'INVALID_HEADER', 'TOKEN_READ_ONLY', 'UNSUPPORTED_MEDIA_TYPE'],
   },
   adjustInventory: {
     ...routes.adjustInventory,
@@ -105,7 +104,7 @@ export const operations = {
     ...routes.listOrders,
     purpose: 'List the orders',
     query: listParameters(orderStatusSchema),
-    errors: ['INVALID_QUERY', 'INVALID_CURSOR'],
+    errors: ['INVALID_CURSOR'],
   },
   getKey: { ...routes.getKey, purpose: "Get plan, limits and expiry of the request's key", errors: [] },
 } as const satisfies Record<OperationId, Operation>;
@@ -115,9 +114,10 @@ export type ListId = {
   [Id in OperationId]: (typeof operations)[Id] extends { query: object } ? Id : never;
 }[OperationId];
 
-/** Errors that any operation can return: of the gateway, the API key, its limits, the service itself. */
+/** Errors that any operation can return: of the gateway, the query, the API key, its limits, the service itself. */
 export const everyOperationErrors = [
   'BAD_REQUEST',
+  'INVALID_QUERY',
   'API_KEY_MISSING',
   'API_KEY_INVALID',
   'FORBIDDEN',

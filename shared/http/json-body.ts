@@ -14,7 +14,11 @@ const MAX_FAULTS = 3;
 /** Many times what any operation needs, too. */
 const MAX_VALUES = 250;
 
-const JSON_MEDIA_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+/** With any parameters: JSON has none (RFC 8259 §11). */
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+const CHARSET = /;[ \t]*charset="?([^"; \t]*)/i;
+/** JSON is UTF-8 (RFC 8259 §8.1), which many clients call utf8. */
+const UTF_8 = /^utf-?8$/i;
 
 /**
  * The validated JSON body of a request.
@@ -33,13 +37,15 @@ export function parseJsonBody<Schema extends v.GenericSchema>(
   }
   if (body.length === 0) throw invalid('The body is empty.', example);
   const type = headerValues(headers, 'content-type').at(-1)?.trim();
-  if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
+  const [, charset = 'utf-8'] = CHARSET.exec(type ?? '') ?? [];
+  if (type === undefined || !JSON_MEDIA_TYPE.test(type) || !UTF_8.test(charset)) {
     const found = type === undefined ? 'missing' : quoted(type);
-    throw unsupported(request, `Content-Type is ${found}: send application/json.`);
+    throw unsupported(request, `Content-Type is ${found}: send application/json, in UTF-8.`);
   }
   if (isCompressed(headers)) throw unsupported(request, 'The body must not be compressed: leave Content-Encoding out.');
 
-  const result = v.safeParse(schema, valueOf(body.toString('utf8'), schema, example));
+  // The decoder drops a byte order mark, which parsers may ignore (RFC 8259 §8.1).
+  const result = v.safeParse(schema, valueOf(new TextDecoder().decode(body), schema, example));
   if (result.success) return result.output;
   const faults = new Set<string>();
   for (const issue of result.issues) if (faults.size <= MAX_FAULTS) faults.add(bodyFault(issue));

@@ -40,13 +40,18 @@ export const MIN_PACE: MinPace = { bytes: 2_560_000, withinMs: 10_000 };
  * list, streamed page by page as it is read; with one of them it is one page, whose `Link` has the URL of the next.
  */
 export function listHandler<Entry>(list: List<Entry>) {
+  const { query: parameters } = operations[list.operation];
   const respond = async (request: ApiRequest) => {
-    const query = parseListQuery(request.query, operations[list.operation].query);
+    const query = parseListQuery(request.query, parameters);
     const isPaged = query.petId !== undefined || query.limit !== undefined || query.cursor !== undefined;
     const reply = isPaged ? onePage(request, list, query) : wholeList(request, list, query);
     return compressed(request, await reply, list.minPace);
   };
-  return streamingHandler(respond, { headers: stabilityHeader(list.operation), probe: () => list.entries.page({}, 1) });
+  return streamingHandler(respond, {
+    headers: stabilityHeader(list.operation),
+    parameters: Object.keys(parameters),
+    probe: () => list.entries.page({}, 1),
+  });
 }
 
 /** The entries of the ids, or one page. */

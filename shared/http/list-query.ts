@@ -31,11 +31,12 @@ const several = v.pipe(
 /**
  * Parses the query of a list.
  *
+ * @param query of its parameters only
  * @param parameters of the list
  * @throws ServiceError INVALID_QUERY with a message that names each invalid parameter
  */
 export function parseListQuery(query: ApiRequest['query'], parameters: ListParameters): ListQuery {
-  const schema = v.strictObject({
+  const schema = v.object({
     limit: v.optional(v.pipe(once, integer, parameters.limit)),
     cursor: v.optional(once),
     status: v.optional(v.pipe(once, parameters.status)),
@@ -49,13 +50,9 @@ export function parseListQuery(query: ApiRequest['query'], parameters: ListParam
   const byName = Map.groupBy(result.issues, ({ path }) => String(path?.[0].key));
   // Only the first fault of each parameter: there may be one per id.
   const faults = [...byName].map(([name, [issue]]) => {
-    const found = `The parameter ${quoted(name)} is`;
-    const isKnown = Object.hasOwn(parameters, name);
-    if (!isKnown) return `${found} unknown: this list supports ${Object.keys(parameters).join(', ')}.`;
     const value = query[name]?.join(',') ?? '';
-    if (issue?.type === 'max_length')
-      return `The parameter ${quoted(name)} has ${value.split(',').length} ids, but ${issue.message}.`;
-    return `${found} ${quoted(value)}, but ${issue?.message}.`;
+    const found = issue?.type === 'max_length' ? `has ${value.split(',').length} ids` : `is ${quoted(value)}`;
+    return `The parameter "${name}" ${found}, but ${issue?.message}.`;
   });
   throw new ServiceError('INVALID_QUERY', { message: faults.join(' ') });
 }

@@ -8,7 +8,7 @@
  * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
  * 1. `request.ts` reads the event, and the authorizer's verdict in it.
  * 2. A request that was not admitted returns the error in its verdict. A read-only token
- *    cannot update, nor can a request with query parameters: updates have none.
+ *    cannot update. A query parameter that the operation does not have is refused.
  * 3. The function parses with `json-body.ts`, `conditional-requests.ts` or `list-query.ts`, calls its store, and
  *    replies.
  * 4. The pipeline adds the headers, omits the body for HEAD, and logs when the response has ended.
@@ -58,6 +58,8 @@ type HandledRequest = Request<ApiRequest, ProxyResult<unknown>>;
 export interface OperationOptions {
   /** Headers of every response, errors included. */
   readonly headers?: Headers;
+  /** Names of its query parameters; none by default. */
+  readonly parameters?: readonly string[];
   /** None if the operation calls nothing. */
   readonly probe?: Probe;
 }
@@ -73,10 +75,10 @@ export const streamingHandler = (respond: Respond<string | Readable>, options?: 
 function withPipeline<Body>(
   respond: Respond<Body>,
   mode: middy.PluginObject,
-  { headers = {}, probe = async () => undefined }: OperationOptions = {},
+  { headers = {}, parameters = [], probe = async () => undefined }: OperationOptions = {},
 ) {
   const serve = middy({ ...mode, requestEnd: requestLogger() })
-    .use([withHeaders(headers), admittedOnly])
+    .use([withHeaders(headers), admittedOnly(parameters)])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const exported = probed(
     (event: APIGatewayProxyEvent, ...rest: [Context]) => serve(readRequest(event), ...rest),
@@ -87,9 +89,10 @@ function withPipeline<Body>(
   return exported;
 }
 
+/** A 304 has no content to describe (RFC 9110 §15.4.5). */
 const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Body> => ({
   statusCode: status,
-  headers: { 'Content-Type': 'application/json', ...headers },
+  headers: { ...(status !== 304 && { 'Content-Type': 'application/json' }), ...headers },
   body,
 });
 
@@ -124,17 +127,17 @@ export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiReque
   return error;
 }
 
-const admittedOnly: Middleware = {
+const admittedOnly = (parameters: readonly string[]): Middleware => ({
   before: ({ event: { operation, authorizer, query } }) => {
     if (authorizer.outcome !== ADMITTED) throw refusalOf(authorizer);
-    if (!operation || !isChange(operation)) return;
-    if (authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
-    const [parameter] = Object.keys(query);
-    if (parameter === undefined) return;
-    const message = `The parameter ${quoted(parameter)} is unknown: updates have none.`;
+    if (!operation) return;
+    if (isChange(operation) && authorizer.access !== 'full') throw new ServiceError('TOKEN_READ_ONLY');
+    const unknown = Object.keys(query).find((name) => !parameters.includes(name));
+    if (unknown === undefined) return;
+    const message = `The parameter ${quoted(unknown)} is unknown: ${operation} has ${parameters.join(', ') || 'none'}.`;
     throw new ServiceError('INVALID_QUERY', { message });
   },
-};
+});
 
 /** Logs a request, once its response has ended. */
 function requestLogger() {

@@ -14,8 +14,8 @@
  * Concurrency: the condition of the write decides every race, and fails for an entry that this release cannot read.
  * Nothing is locked. Whole lists and pages are read eventually consistent; entries by id and reads of a change are not.
  *
- * Errors: `shared/dynamodb.ts` classifies failures by the outcome of the call. Calls that were not applied are retried
- * up to four times in five seconds. Those that may have been are retried only if that is idempotent:
+ * Errors: `shared/dynamodb.ts` classifies failures by the outcome of the call. Calls that were not applied have up to
+ * four attempts within five seconds. Those that may have been are retried only if that is idempotent:
  * with a record, or with a version. Otherwise the code is UPDATE_OUTCOME_UNKNOWN.
  */
 import { randomBytes, randomInt } from 'node:crypto';

@@ -75,6 +75,7 @@ const readings: Readonly<Record<string, Expectation>> = {
     code: 'METHOD_NOT_ALLOWED',
     headers: { Allow: 'GET, HEAD, PATCH, OPTIONS' },
   },
+  'an unknown query parameter is refused': { request: 'GET /key?smoke=1', code: 'INVALID_QUERY' },
   'an invalid limit is refused': { request: 'GET /inventory?limit=0', code: 'INVALID_QUERY' },
   'an invalid cursor is refused': { request: 'GET /inventory?limit=1&cursor=smoke', code: 'INVALID_CURSOR' },
   'a CORS preflight needs no key': {

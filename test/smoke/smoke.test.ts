@@ -56,7 +56,7 @@ describe('npm run smoke', () => {
     const outcome = await smoke(`${host.baseUrl}/`);
 
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(outcome.stdout).toMatch(/^(✓ .+: .+\n){22}\nhttp:.*\/v1: 22 passed, 0 failed, 0 skipped\n$/);
+    expect(outcome.stdout).toMatch(/^(✓ .+: .+\n){23}\nhttp:.*\/v1: 23 passed, 0 failed, 0 skipped\n$/);
     expect((await key.read()).dayUsed - dayUsed).toBeLessThanOrEqual(30);
     expect(outcome.stdout).not.toContain(key.token);
     expect((await api.list()).text).toBe(before.text);
@@ -85,7 +85,7 @@ describe('npm run smoke', () => {
       const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
       const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
 
-      expect(counts).toMatchObject({ passed: 13, failed: 4, skipped: 0 });
+      expect(counts).toMatchObject({ passed: 14, failed: 4, skipped: 0 });
       expect(checks.flatMap(({ outcome, seen }) => (outcome === 'failed' ? seen : []))).toEqual([
         'GET /v1/store/orders?limit=1: the header x-amzn-RequestId is missing',
         'GET /v1/pets/-9223372036854775808: RateLimit-Policy does not name both windows',

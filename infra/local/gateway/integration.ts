@@ -82,8 +82,9 @@ function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
   const { statusCode, headers, multiValueHeaders, body } = parsed.output;
-  // The last of a name holds. The response is JSON unless the function sets another type.
-  const all = Object.entries({ 'Content-Type': 'application/json', ...headers, ...multiValueHeaders });
+  // The last of a name holds. A response with content is JSON unless the function sets another type.
+  const type = statusCode !== 304 && { 'Content-Type': 'application/json' };
+  const all = Object.entries({ ...type, ...headers, ...multiValueHeaders });
   const byName = new Map(all.map((field) => [field[0].toLowerCase(), field]));
   const fields = [...byName.values()].flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),

@@ -23,6 +23,7 @@ describe('A JSON body', () => {
     ['an integer with a negative exponent', '{"quantity":50e-1}', 5],
     ['a zero with any exponent', '{"quantity":0.0e-400}', 0],
     ['an escaped field name', ' {\r\n\t"\\u0071uantity" : 5 } ', 5],
+    ['a byte order mark', '\uFEFF{"quantity":5}', 5],
   ])('may have %s', (_, body, quantity) => {
     expect(parse(body)).toEqual({ quantity });
   });
@@ -86,21 +87,24 @@ describe('A JSON body', () => {
 });
 
 describe('The media type', () => {
-  test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', ' application/json '])(
-    '%j is JSON',
-    (type) => {
-      expect(parse(EXAMPLE, { 'Content-Type': type })).toEqual({ quantity: 5 });
-    },
-  );
+  test.each([
+    ' application/json ',
+    'application/json;charset="UTF-8"',
+    'Application/JSON ; profile="a;b" ; charset=utf8;',
+  ])('%j is JSON', (type) => {
+    expect(parse(EXAMPLE, { 'Content-Type': type })).toEqual({ quantity: 5 });
+  });
 
   test.each([
     {},
     { 'Content-Type': 'application/merge-patch+json' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
+    { 'Content-Type': 'application/json; a=b; charset="utf-16"' },
     { 'Content-Type': 'application/json, text/plain' },
     { ...JSON_TYPE, 'Content-Encoding': 'identity, br' },
   ])('%j is 415, and the message says what to send', (headers) => {
-    const rule = /^Content-Type is (?:missing|".+"): send application\/json\.$|: leave Content-Encoding out\.$/;
+    const rule =
+      /^Content-Type is (?:missing|".+"): send application\/json, in UTF-8\.$|: leave Content-Encoding out\.$/;
     const unsupported = { code: 'UNSUPPORTED_MEDIA_TYPE', message: expect.stringMatching(rule) };
     expect(() => parse(EXAMPLE, headers)).toThrow(expect.objectContaining(unsupported));
   });

@@ -62,6 +62,11 @@ describe.each([
     });
   });
 
+  test('returns 304 without a media type', async () => {
+    const { headers } = await invoke(async () => ({ ...(await ok()), status: 304, body: '' }));
+    expect(headers).toEqual({ ETag: '"1"', ...own, ...admittedHeaders });
+  });
+
   test('returns the same for HEAD as for GET, without the body', async () => {
     expect(await invoke(ok, aProxyEvent({ method: 'HEAD' }))).toEqual({ ...(await invoke(ok)), body: '' });
   });
@@ -155,11 +160,24 @@ describe('An update', () => {
     // A list is read in any case.
     expect(await atOnce(ok, aProxyEvent({ authorizer }))).toMatchObject({ statusCode: 200 });
   });
+});
 
-  test('with a query parameter returns 400, whose message names it', async () => {
-    const { body } = await atOnce(ok, aProxyEvent({ ...update, query: 'dryRun' }));
+describe('A query parameter', () => {
+  const { handler } = operationHandler(ok, { parameters: ['limit', 'status'] });
+  const long = `\\"\\n${'x'.repeat(38)}…`;
 
-    expect(JSON.parse(body)).toMatchObject({ message: 'The parameter "dryRun" is unknown: updates have none.' });
+  test.each([
+    ...['Limit', '__proto__', 'a.b', ''].map((name) => [name, `limit=1&${name}=1`]),
+    [long, `%22%0A${'x'.repeat(5_000)}=1`],
+  ])('that the operation does not have returns 400, whose message names it: %s', async (name, query) => {
+    const { body }: Answer = await responseTo(handler, aProxyEvent({ query }));
+    const message = `The parameter "${name}" is unknown: listInventory has limit, status.`;
+
+    expect(JSON.parse(body)).toEqual({ code: 'INVALID_QUERY', status: 400, message });
+  });
+
+  test('that it has is left to it', async () => {
+    expect(await responseTo(handler, aProxyEvent({ query: 'status=&limit=x' }))).toMatchObject({ statusCode: 200 });
   });
 });
 
