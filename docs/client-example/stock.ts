@@ -9,6 +9,13 @@ for await (const { petId, quantity } of store.listInventory({ status: 'available
   console.log(`pet ${petId}: ${quantity}`);
 }
 
+const results = await store.updateInventories([
+  { petId: 101n, quantity: 6 },
+  { petId: 102n, quantity: 2, ifQuantity: 2 },
+]);
+for (const { petId, outcome, error } of results)
+  if (outcome !== 'applied') console.log(`pet ${petId}: ${outcome}, ${error.message}`);
+
 const { data, etag, limits } = await store.updateInventory(101n, 7);
 console.log(`pet ${data.petId} is set to ${data.quantity}; ${limits?.remaining} requests are left`);
 

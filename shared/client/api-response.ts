@@ -1,10 +1,22 @@
-import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf } from '../contract/records.ts';
+import type { InventoryItemOf, InventoryUpdateResultOf, OrderOf, PetOf, RowError } from '../contract/records.ts';
 
 export type { KeyDetails, KeyLimit, OrderStatus, PetStatus } from '../contract/records.ts';
 export type InventoryItem = InventoryItemOf<bigint>;
-/** Result of one row, by its `status`: undefined if the row's request failed, which may have been applied. */
+/** Result of one row: by its `outcome` it was written, was not, or may have been. */
 export type InventoryUpdateResult =
-  InventoryUpdateResultOf<bigint> | { readonly petId: bigint; readonly status: undefined; readonly error: Error };
+  | (Extract<InventoryUpdateResultOf<bigint>, { status: 200 }> & {
+      readonly outcome: 'applied';
+      readonly error?: undefined;
+    })
+  | {
+      readonly petId: bigint;
+      readonly outcome: 'not-applied' | 'unknown';
+      /** Of the row, or of its request; undefined if that got no response. */
+      readonly status: number | undefined;
+      readonly error: RowError | Error;
+      /** The current ETag of the entry, with status 412. */
+      readonly etag?: string | undefined;
+    };
 export type Order = OrderOf<bigint>;
 export type Pet = PetOf<bigint>;
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Limits } from './api-response.ts';
-import { readLimits } from './parse-response.ts';
+import { readLimits, readRetryAfter } from './parse-response.ts';
 
 export type { ErrorCode };
 
@@ -33,10 +33,9 @@ export class ApiError extends InventoryClientError {
     const response = 'headers' in source ? source : undefined;
     super(message ?? `The service returned status ${response?.status} without an Error body.`);
     const header = (name: string): string | undefined => response?.headers.get(name) ?? undefined;
-    const retryAfter = 'retryAfter' in source ? String(source.retryAfter) : header('Retry-After');
     this.code = code;
     this.status = response?.status ?? 429;
-    this.retryAfter = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
+    this.retryAfter = 'retryAfter' in source ? source.retryAfter : readRetryAfter(source.headers);
     this.requestId = header('x-amzn-RequestId');
     this.etag = header('ETag');
     this.limits = response && readLimits(response.headers);
@@ -50,10 +49,10 @@ export class ApiError extends InventoryClientError {
   }
 }
 
-/** No response; none within `timeout`; a truncated response; one that violates the API's contract. */
-export type ConnectionFailure = 'network' | 'timeout' | 'truncated' | 'unreadable';
+/** Not sent within `maxQueueTime`; no response; none within `timeout`; a truncated one; one that violates the contract. */
+export type ConnectionFailure = 'queued' | 'network' | 'timeout' | 'truncated' | 'unreadable';
 
-/** The service returned no response, or no valid one. The outcome of the request is unknown. */
+/** The service returned no response, or no valid one. Unless it is `queued`, the outcome of the request is unknown. */
 export class ConnectionError extends InventoryClientError {
   override readonly name = 'ConnectionError';
   readonly reason: ConnectionFailure;

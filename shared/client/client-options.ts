@@ -6,10 +6,7 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
   /** Max retries of a call; 0 for none at all. 5 by default; retries without a connection are limited by `maxWait`. */
   readonly maxRetries?: number | undefined;
-  /**
-   * Max milliseconds in the queue. By default a call waits for its turn through any number of minutes, but not for the
-   * end of an exhausted day or a suspension. `Infinity` waits for these too.
-   */
+  /** Max milliseconds in the queue. By default any number of minutes, but no day or suspension; `Infinity`: these too. */
   readonly maxQueueTime?: number | undefined;
 }
 
@@ -27,9 +24,8 @@ export interface PageOptions<Status> extends ListOptions<Status> {
 
 export interface BatchOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters that identify the updates of the call, for safe retries. The client creates
-   * one per call, for its retries; pass your own to retry the call later, such as after a crash. A batch without a
-   * condition has none, unless you pass one: its retries overwrite what others changed meanwhile.
+   * 1 to 255 visible ASCII characters. The client creates one per call, for its retries; pass your own to retry a call
+   * later. A batch without a condition has none, unless you pass one: its retries overwrite others' changes.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -42,10 +38,7 @@ export interface UpdateOptions extends BatchOptions {
 export interface InventoryClientOptions extends Omit<CallOptions, 'signal'> {
   /** Base URL of the service, such as `https://…/v1`, with or without a trailing slash. */
   readonly baseUrl: string | URL;
-  /**
-   * The API key, such as `psk_…`, or a function that returns it for each request, for rotations. It is sent to the
-   * base URL only, and never appears in errors.
-   */
+  /** The API key, such as `psk_…`, or a function that returns it for each request. It never appears in errors. */
   readonly apiKey: string | (() => string | Promise<string>);
   /** Max requests in flight; other calls are queued. 10 by default. */
   readonly concurrency?: number | undefined;

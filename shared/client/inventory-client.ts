@@ -1,11 +1,14 @@
-import type { InventoryUpdateOf, KeyDetails, OrderStatus, PetStatus } from '../contract/records.ts';
+import type { InventoryUpdateOf, InventoryUpdateResultOf, KeyDetails } from '../contract/records.ts';
+import type { OrderStatus, PetStatus } from '../contract/records.ts';
 import type { ApiResponse, InventoryItem, InventoryUpdateResult as Result, Order, Page, Pet } from './api-response.ts';
+import { check, checkedRow, exactPetId } from './check-arguments.ts';
 import type { BatchOptions, CallOptions, InventoryClientOptions, ListOptions } from './client-options.ts';
 import type { PageOptions, UpdateOptions } from './client-options.ts';
-import { ConnectionError } from './client-errors.ts';
-import { parseResponse, readLimits } from './parse-response.ts';
+import { ApiError, ConnectionError } from './client-errors.ts';
+import { ERROR, type Fields, isRecord, ITEM, KEY, ORDER, parseResponse, PET, readLimits } from './parse-response.ts';
+import { ROW, type Shape } from './parse-response.ts';
 import { sleep } from './request-gate.ts';
-import { type RequestParts, RequestSender } from './request-sender.ts';
+import { isNotApplied, type RequestParts, RequestSender } from './request-sender.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -32,35 +35,36 @@ export class InventoryClient {
   readonly #baseUrl: string;
   readonly #sender: RequestSender;
 
-  /** @throws TypeError for an invalid URL, key or `concurrency`; it does not contain the key */
+  /** @throws TypeError for an invalid option; it does not contain the key */
   constructor(options: InventoryClientOptions) {
+    check({ ...options, apiKey: typeof options.apiKey === 'function' ? 'key' : options.apiKey }, ['baseUrl', 'apiKey']);
     this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
-    if (!/^https?:\/\/[^\s?#@]+$/.test(this.#baseUrl))
-      throw new TypeError('baseUrl must be a URL such as https://example.com/v1, without user, query and fragment');
     this.#sender = new RequestSender(options);
   }
 
   /** The complete stock, ascending by `petId`, read with one request into memory: read a very long list by pages. */
   async *listInventory(options: ListOptions<PetStatus> = {}): AsyncGenerator<InventoryItem, void, undefined> {
-    yield* (await this.#list<InventoryItem>('/inventory', options)).data;
+    yield* (await this.#list<InventoryItem>('/inventory', options, ITEM)).data;
   }
 
   /** One page of the stock. */
   listInventoryPage(options: PageOptions<PetStatus>): Promise<Page<InventoryItem>> {
-    return this.#list('/inventory', options);
+    return this.#list('/inventory', options, ITEM);
   }
 
   /** The current stock of any number of pets, ascending by `petId`, 100 per request; pets without one are omitted. */
   async getInventories(petIds: readonly PetId[], options: CallOptions = {}): Promise<InventoryItem[]> {
-    const ids = [...new Set(petIds.map(exactPetId))].toSorted((one, other) => (one < other ? -1 : 1));
+    const ids = [...new Set(petIds.map((petId) => exactPetId(petId)))].toSorted((one, other) => (one < other ? -1 : 1));
     const paths = chunksOf(ids, 100).map((some) => `/inventory?petId=${some.join(',')}`);
-    const responses = await Promise.all(paths.map((path) => this.#call<readonly InventoryItem[]>(path, options)));
+    const responses = await Promise.all(
+      paths.map((path) => this.#call<readonly InventoryItem[]>(path, options, [ITEM])),
+    );
     return responses.flatMap(({ data }) => data);
   }
 
   /** The current stock of one pet, with the ETag for `ifMatch`. Experimental. */
   async getInventory(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<InventoryItem>> {
-    return this.#call(`/inventory/${exactPetId(petId)}`, options);
+    return this.#call(`/inventory/${exactPetId(petId)}`, options, ITEM);
   }
 
   /** Sets the stock of one pet: its quantity, or all fields of an update. Experimental: its request may change. */
@@ -76,13 +80,13 @@ export class InventoryClient {
 
   /**
    * Sets the quantities of any number of pets independently, 25 per request, and retries rows that were surely not
-   * written. Check the `status` of each row: if its request fails or is aborted, the row has that error, and nothing is
-   * thrown but a TypeError for invalid arguments, such as two rows of one pet. Experimental.
+   * written. Check the `outcome` of each row: if its request fails or is aborted, the row has that error, and nothing is
+   * thrown but a TypeError for invalid arguments, before the first request. Experimental.
    */
   async updateInventories(rows: readonly InventoryUpdateRow[], options: BatchOptions = {}) {
-    const exact = rows.map((row) => ({ ...row, petId: exactPetId(row.petId) }));
+    check(options);
+    const exact = rows.map(checkedRow);
     if (new Set(exact.map(({ petId }) => petId)).size < rows.length) throw new TypeError('A petId has several rows');
-    exact.forEach(checkConditions);
     const key = { 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) };
     const isKeyed = (row: Row): boolean =>
       options.idempotencyKey !== undefined || 'ifMatch' in row || 'ifQuantity' in row;
@@ -92,68 +96,90 @@ export class InventoryClient {
 
   /** One pet. @deprecated as the operation: the `Sunset` header of the response has its earliest removal */
   async getPet(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<Pet>> {
-    return this.#call(`/pets/${exactPetId(petId)}`, options);
+    return this.#call(`/pets/${exactPetId(petId)}`, options, PET);
   }
 
   /** All orders of the store, ascending by `id`, read with one request into memory. Beta. */
   async *listOrders(options: ListOptions<OrderStatus> = {}): AsyncGenerator<Order, void, undefined> {
-    yield* (await this.#list<Order>('/store/orders', options)).data;
+    yield* (await this.#list<Order>('/store/orders', options, ORDER)).data;
   }
 
   /** One page of the orders. Beta. */
   listOrdersPage(options: PageOptions<OrderStatus>): Promise<Page<Order>> {
-    return this.#list('/store/orders', options);
+    return this.#list('/store/orders', options, ORDER);
   }
 
   /** Plan, limits and expiry of this key; the request counts. Experimental. */
   getKey(options: CallOptions = {}): Promise<ApiResponse<KeyDetails>> {
-    return this.#call('/key', options);
+    return this.#call('/key', options, KEY);
   }
 
   #change(method: string, path: string, body: object, options: UpdateOptions): Promise<ApiResponse<InventoryItem>> {
-    checkConditions(options);
+    check(
+      options,
+      Object.keys(options).filter((name) => name === 'ifMatch'),
+    );
     const conditions = options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch };
     const headers = { ...JSON_TYPE, ...conditions, 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) };
-    return this.#call(path, options, { method, headers, body: JSON.stringify(body) });
+    return this.#call(path, options, ITEM, { method, headers, body: JSON.stringify(body) });
   }
 
   /** Retries rows that were surely not written, and with an `Idempotency-Key` those that may have been. */
-  async #updateBatch(batch: readonly Row[], key: object | false, options: CallOptions, attempt = 1): Promise<Result[]> {
+  async #updateBatch(
+    batch: readonly Row[],
+    key: object | false,
+    options: CallOptions,
+    attempt = 1,
+    mayBeApplied = false,
+  ) {
     const texts = batch.map(({ petId, ...row }) => `{"petId":${petId},${JSON.stringify(row).slice(1)}`);
-    const parts = { method: 'PATCH', headers: { ...JSON_TYPE, ...key }, body: `[${texts.join(',')}]`, isBatch: true };
+    const body = `[${texts.join(',')}]`;
+    const parts = { method: 'PATCH', headers: { ...JSON_TYPE, ...key }, body, isBatch: true, mayBeApplied };
     try {
       if (attempt > 1) await sleep(this.#sender.backoff(attempt - 1), options.signal);
-      const { data } = await this.#call<Result[]>('/inventory', options, parts);
+      const { data } = await this.#call<RowResult[]>('/inventory', options, [ROW], parts);
+      const results = batch.map(({ petId }) => resultOf(petId, data, parts));
       const isRetried = (code: string) => code === 'SERVICE_UNAVAILABLE' || (key && code === 'UPDATE_OUTCOME_UNKNOWN');
       const failed = data.filter((result) => result.status === 503 && isRetried(result.error.code));
-      if (failed.length === 0 || attempt > this.#sender.maxRetries(options)) return data;
+      if (failed.length === 0 || attempt > this.#sender.maxRetries(options)) return results;
       const again = batch.filter((row) => failed.some(({ petId }) => petId === row.petId));
-      const retried = await this.#updateBatch(again, key, options, attempt + 1);
-      return data.map((result) => retried.find(({ petId }) => petId === result.petId) ?? result);
+      const areUnknown = results.some(({ outcome }) => outcome === 'unknown');
+      const retried: Result[] = await this.#updateBatch(again, key, options, attempt + 1, areUnknown);
+      return results.map((result) => retried.find(({ petId }) => petId === result.petId) ?? result);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error('The call was aborted', { cause: thrown });
-      return batch.map(({ petId }) => ({ petId, status: undefined, error }));
+      const outcome = parts.mayBeApplied ? 'unknown' : 'not-applied';
+      const status = error instanceof ApiError ? error.status : undefined;
+      return batch.map(({ petId }): Result => ({ petId, outcome, status, error }));
     }
   }
 
-  async #list<T>(path: string, options: Partial<PageOptions<string>>): Promise<Page<T>> {
+  async #list<T>(path: string, options: Partial<PageOptions<string>>, record: Fields): Promise<Page<T>> {
     const { limit, cursor, status } = options;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
-    const page = await this.#call<readonly T[]>([path, query].filter(String).join('?'), options);
+    const page = await this.#call<readonly T[]>([path, query].filter(String).join('?'), options, [record]);
     return { ...page, next: nextCursor(page.response.headers.get('Link')) };
   }
 
-  async #call<T>(path: string, options: CallOptions, parts: RequestParts = { method: 'GET' }): Promise<ApiResponse<T>> {
+  async #call<T>(
+    path: string,
+    options: CallOptions,
+    shape: Shape,
+    parts: RequestParts = { method: 'GET' },
+  ): Promise<ApiResponse<T>> {
+    check(options);
     const url = `${this.#baseUrl}${path}`;
     const { response, text } = await this.#sender.send(url, parts, options);
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
     try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- T is the contract's type
-      return { data: parseResponse(text) as T, limits: readLimits(response.headers), requestId, etag, response };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is the contract's type T
+      const data = parseResponse(text, shape) as T;
+      return { data, limits: readLimits(response.headers), requestId, etag, response };
     } catch (error) {
+      parts.mayBeApplied = true;
       throw new ConnectionError('unreadable', `${parts.method} ${url}`, error);
     }
   }
@@ -168,23 +194,21 @@ function nextCursor(link: string | null): string | undefined {
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;
 }
 
-/** @throws TypeError for a number above 2^53, which may have lost digits */
-function exactPetId(petId: PetId): bigint {
-  if (typeof petId === 'bigint' || Number.isSafeInteger(petId)) return BigInt(petId);
-  throw new TypeError('petId must be a bigint such as 101n, or a safe integer');
-}
-
-/** @throws TypeError for an undefined condition, which would overwrite any version */
-function checkConditions(change: Pick<InventoryUpdateRow, 'ifMatch' | 'ifQuantity'>): void {
-  for (const name of ['ifMatch', 'ifQuantity'] as const)
-    if (name in change && change[name] === undefined)
-      throw new TypeError(`${name} is undefined: omit it to overwrite any version`);
-}
-
+type RowResult = InventoryUpdateResultOf<bigint>;
 type Row = InventoryUpdateRow & { readonly petId: bigint };
 
-/** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */
-function idempotencyKeyHeader(key = crypto.getRandomValues(new BigUint64Array(2)).join('-')): string {
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-  throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
+/** The result of a row, after attempts that may have been applied too. @throws ConnectionError if there is none */
+function resultOf(petId: bigint, data: readonly RowResult[], parts: RequestParts): Result {
+  const row = data.find((one) => one.petId === petId);
+  if (row?.status === 200 && isRecord(row.item, ITEM)) return { ...row, outcome: 'applied' };
+  if (row && row.status !== 200 && isRecord(row.error, ERROR)) {
+    const isKnown = isNotApplied(row.error) && (row.status < 500 || !parts.mayBeApplied);
+    return { ...row, outcome: isKnown ? 'not-applied' : 'unknown' };
+  }
+  parts.mayBeApplied = true;
+  throw new ConnectionError('unreadable', `The update of pet ${petId}`, 'It has no result');
 }
+
+/** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */
+const idempotencyKeyHeader = (key = crypto.getRandomValues(new BigUint64Array(2)).join('-')): string =>
+  `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`;

@@ -1,6 +1,21 @@
 import { int64Fields, isInt64 } from '../contract/records.ts';
 import type { Limits } from './api-response.ts';
 
+/** Fields that a record of a response has at least, with their types. */
+export type Fields = Readonly<Record<string, string>>;
+/** A record, or a list of them. */
+export type Shape = Fields | readonly [Fields];
+
+export const ITEM: Fields = { petId: 'bigint', quantity: 'number', status: 'string' };
+export const ORDER: Fields = { ...ITEM, id: 'bigint', complete: 'boolean' };
+export const PET: Fields = { id: 'bigint', name: 'string', photoUrls: 'object' };
+export const KEY: Fields = { plan: 'string', access: 'string', limits: 'object' };
+export const ROW: Fields = { petId: 'bigint', status: 'number' };
+export const ERROR: Fields = { code: 'string', message: 'string' };
+
+export const isRecord = (value: unknown, fields: Fields = {}): boolean =>
+  Object.entries(fields).every(([name, type]) => typeof Object(value)[name] === type);
+
 /** An int64 field with its digits, or any other string, so text inside a string never matches as a field. */
 const TOKENS = new RegExp(
   String.raw`"(${int64Fields.join('|')})"\s*:\s*(-?\d+)(?=\s*[,}])|"[^"\\]*(?:\\.[^"\\]*)*"`,
@@ -11,16 +26,21 @@ const TOKENS = new RegExp(
  * Parses a response, its int64 fields as bigint. `JSON.parse` alone would round above 2^53; the reviver's
  * `context.source` is missing on Node.js 20.
  *
- * @throws SyntaxError if the text is not JSON, or an int64 field is not an integer in decimal
+ * @throws SyntaxError if the text is not JSON of this shape, or an int64 field is not an integer in decimal
  */
-export function parseResponse(text: string): unknown {
+export function parseResponse(text: string, shape: Shape): unknown {
   const quoted = text.replace(TOKENS, (token: string, field?: string, digits?: string) =>
     field === undefined ? token : `"${field}":"${digits}"`,
   );
-  return JSON.parse(quoted, (key, value: unknown) => (int64Fields.includes(key) ? toInt64(value) : value));
+  const parsed: unknown = JSON.parse(quoted, revive);
+  const [fields] = [shape].flat();
+  const isOfShape = Array.isArray(parsed) === Array.isArray(shape);
+  if (isOfShape && [parsed].flat().every((one) => isRecord(one, fields))) return parsed;
+  throw new SyntaxError('The JSON is not what this operation returns');
 }
 
-function toInt64(value: unknown): bigint {
+function revive(key: string, value: unknown): unknown {
+  if (!int64Fields.includes(key)) return value;
   if (typeof value === 'string' && isInt64(value)) return BigInt(value);
   throw new SyntaxError('An int64 field is not an integer');
 }
@@ -33,11 +53,20 @@ export function readLimits(headers: Headers): Limits | undefined {
   return limit > 0 && remaining + reset >= 0 ? { limit, remaining, reset: new Date(reset * 1_000) } : undefined;
 }
 
+/** Reads `Retry-After`: seconds, or a date by the sender's clock (RFC 9110 §10.2.3). @returns whole seconds */
+export function readRetryAfter(headers: Headers): number | undefined {
+  const value = headers.get('Retry-After') ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
+  const seconds = Math.ceil((Date.parse(value) - now) / 1_000);
+  return value.endsWith(' GMT') && !Number.isNaN(seconds) ? Math.max(0, seconds) : undefined;
+}
+
 /** The code and the message of an Error body; neither for any other text. */
 export function readErrorBody(text: string): { code?: string; message?: string } {
   try {
-    const { code, message }: { code?: unknown; message?: unknown } = Object(JSON.parse(text));
-    return typeof code === 'string' && typeof message === 'string' ? { code, message } : {};
+    const body: { code?: string; message?: string } = Object(JSON.parse(text));
+    return isRecord(body, ERROR) ? body : {};
   } catch {
     return {};
   }

@@ -29,9 +29,7 @@ export class RequestGate {
   #nextBatchAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @throws TypeError */
   constructor(concurrency: number) {
-    if (!(concurrency >= 1)) throw new TypeError('concurrency must be 1 or more');
     this.#concurrency = this.#maxInFlight = concurrency;
   }
 
@@ -90,7 +88,7 @@ export class RequestGate {
     const { code, message, end } = this.#refusal;
     const retryAfter = Math.ceil((end - performance.now()) / 1_000);
     if (retryAfter > 0) return new ApiError({ retryAfter }, { code, message: `Not sent: ${message}` });
-    return new ConnectionError('timeout', request, 'not sent: queued for maxQueueTime');
+    return new ConnectionError('queued', request, 'it was not sent within maxQueueTime');
   }
 
   /** Whether the refusal lasts longer than the call may wait. While it is tried, the call waits for the result. */

@@ -1,6 +1,7 @@
 import { API_VERSION } from '../contract/records.ts';
 import type { CallOptions, InventoryClientOptions } from './client-options.ts';
 import { ApiError, ConnectionError } from './client-errors.ts';
+import { check } from './check-arguments.ts';
 import { readErrorBody } from './parse-response.ts';
 import { RequestGate, sleep } from './request-gate.ts';
 
@@ -14,6 +15,8 @@ export interface RequestParts {
   readonly body?: string;
   /** A batch update, which has a throttle of its own. */
   readonly isBatch?: boolean;
+  /** Set to whether an attempt that failed may have been applied. */
+  mayBeApplied?: boolean;
 }
 
 /** Sends the requests of a client, each until it succeeds or cannot. */
@@ -21,9 +24,7 @@ export class RequestSender {
   readonly #options: InventoryClientOptions;
   readonly #gate: RequestGate;
 
-  /** @throws TypeError */
   constructor(options: InventoryClientOptions) {
-    if (typeof options.apiKey !== 'function') authorization(options.apiKey);
     this.#options = options;
     this.#gate = new RequestGate(options.concurrency ?? 10);
   }
@@ -69,15 +70,17 @@ export class RequestSender {
     return Math.round(backoff * (0.5 + Math.random() / 2));
   }
 
-  /** Sends a request once, and reads its complete response. @throws ApiError or ConnectionError */
+  /** Sends a request once, and reads its complete response. @throws ApiError, ConnectionError or TypeError */
   async #sendOnce(url: string, parts: RequestParts, own: CallOptions) {
-    const { apiKey, fetch: fetchIt = fetch, timeout } = this.#options;
-    const { method, body = null } = parts;
-    const Authorization = authorization(typeof apiKey === 'function' ? await apiKey() : apiKey);
-    const headers = { ...USER_AGENT, ...parts.headers, Authorization };
+    const { apiKey: key, fetch: fetchIt = fetch, timeout } = this.#options;
+    const { method, body = null, mayBeApplied = false } = parts;
+    const apiKey = typeof key === 'function' ? await key() : key;
+    check({ apiKey }, ['apiKey']);
+    const headers = { ...USER_AGENT, ...parts.headers, Authorization: `Bearer ${apiKey}` };
     const timer = AbortSignal.timeout(own.timeout ?? timeout ?? 30_000);
     const signal = AbortSignal.any(own.signal ? [own.signal, timer] : [timer]);
     let response: Response | undefined;
+    parts.mayBeApplied = true;
     try {
       // The service does not redirect, and the key must not reach another host.
       response = await fetchIt(url, { method, headers, body, signal, redirect: 'manual' });
@@ -86,12 +89,13 @@ export class RequestSender {
       if (!isRefused) this.#gate.accept(response.status === 401 ? null : response.headers.get('RateLimit'));
       // A refusal holds without its body.
       const text = await (isRefused ? response.text().catch(() => '') : response.text());
-      if (response.ok) return { response, text };
-      const error = new ApiError(response, readErrorBody(text));
+      const error = response.ok ? undefined : new ApiError(response, readErrorBody(text));
+      if (!error || isNotApplied(error)) parts.mayBeApplied = mayBeApplied;
+      if (!error) return { response, text };
       if (isRefused) this.#gate.refuse(error.code, error.message, error.retryAfter ?? 1);
       throw error;
     } catch (error) {
-      if (error instanceof ApiError) throw error;
+      if (error instanceof ApiError || (!response && isOfCall(error))) throw error;
       own.signal?.throwIfAborted();
       const withoutTimeout = response ? 'truncated' : 'network';
       throw new ConnectionError(timer.aborted ? 'timeout' : withoutTimeout, `${method} ${url}`, error);
@@ -99,11 +103,18 @@ export class RequestSender {
   }
 }
 
-/** @throws TypeError; the platform's message about an invalid header would contain the key */
-function authorization(apiKey: string): string {
-  if (/^[\x21-\x7e]+$/.test(apiKey ?? '')) return `Bearer ${apiKey}`;
-  throw new TypeError('apiKey is missing, or has an invalid character, such as a space');
+/** Messages of platforms about the network in a TypeError of `fetch`. */
+const OF_NETWORK = /^(?:fetch failed|failed to fetch|load failed|error sending)|network|offline/i;
+
+/** Whether `fetch` failed for a fault of the call, which no retry changes. */
+function isOfCall(error: unknown): boolean {
+  const { name, message = '', cause }: Partial<Error> = Object(error);
+  return name === 'TypeError' && (!OF_NETWORK.test(message) || Object(cause).message === 'bad port');
 }
+
+/** Whether an update was surely not applied by the request that got this error (the guide, "Was the update applied?"). */
+export const isNotApplied = ({ status, code }: Pick<ApiError, 'status' | 'code'>): boolean =>
+  status < 500 || code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_ERROR';
 
 /** Whether to retry a request that failed: it may have been applied, but updates have an Idempotency-Key. */
 const isPassing = (error: unknown): error is ApiError | ConnectionError =>

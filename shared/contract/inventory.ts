@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { type Int64, int64Schema, integerFrom } from './int64.ts';
-import { type InventoryItemOf, type InventoryUpdateOf, petStatuses } from './records.ts';
+import { ENTRY_TAG, type InventoryItemOf, type InventoryUpdateOf, MAX_QUANTITY, petStatuses } from './records.ts';
 
-/** Largest stock quantity: the largest int32. */
-export const MAX_QUANTITY = 2_147_483_647;
+export { MAX_QUANTITY } from './records.ts';
 
 /** A stock count. */
 export const quantitySchema = integerFrom(0, MAX_QUANTITY);
@@ -44,8 +43,7 @@ export const inventoryUpdatesSchema = v.pipe(
         ifMatch: v.optional(
           v.pipe(
             v.string(TAG_RULE),
-            v.regex(/^"[\w-]+"$/, TAG_RULE),
-            v.maxLength(100, TAG_RULE),
+            v.regex(ENTRY_TAG, TAG_RULE),
             v.description('Update only the entry with this ETag'),
           ),
         ),

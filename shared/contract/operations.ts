@@ -3,10 +3,10 @@ import type { ErrorCode } from './errors.ts';
 import { int64Schema, integerFrom } from './int64.ts';
 import { petStatusSchema } from './inventory.ts';
 import { orderStatusSchema } from './orders.ts';
+import { MAX_LIMIT } from './records.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
-/** Max entries per page of a list. */
-export const MAX_LIMIT = 1_000;
+export { MAX_LIMIT } from './records.ts';
 
 /** Query parameter `limit`: max entries per page. Without it the response is the complete list. */
 export const limitSchema = v.pipe(

@@ -1,6 +1,6 @@
 /**
- * Types shared by service and client: the records of the API as plain types, over the type of their int64s (text in
- * the service, bigint in the client), and the check for int64. No schemas: the client's package needs no validator.
+ * Types and rules shared by service and client: the records of the API as plain types, over the type of their int64s
+ * (text in the service, bigint in the client). No schemas: the client's package needs no validator.
  */
 
 /** The version of the API. Its major number is the last segment of the base URL. */
@@ -20,6 +20,15 @@ const CANONICAL_DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/;
 export function isInt64(text: string): text is Int64 {
   return CANONICAL_DECIMAL.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
+
+/** Largest stock quantity: the largest int32. */
+export const MAX_QUANTITY = 2_147_483_647;
+
+/** An ETag of a stock entry. */
+export const ENTRY_TAG = /^"[\w-]{1,98}"$/;
+
+/** Max entries per page of a list. */
+export const MAX_LIMIT = 1_000;
 
 /** The fields that are int64, wherever they are. */
 export const int64Fields: readonly string[] = ['id', 'petId'];

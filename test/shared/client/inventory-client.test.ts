@@ -31,19 +31,52 @@ const late =
 
 const unavailable = failure(503, 'SERVICE_UNAVAILABLE');
 
-test.each([
-  [{ baseUrl: 'ftp://example.com/v1' }, /^baseUrl must be a URL such as/],
-  [{ baseUrl: 'https://me:you@example.com/v1' }, /without user, query and fragment$/],
-  [{ apiKey: `${SECRET_KEY}\n` }, /^apiKey is missing, or has an invalid character/],
-  [{ concurrency: 0 }, /^concurrency must be 1 or more/],
-  [{ concurrency: NaN }, /^concurrency must be 1 or more/],
-])('The options %p are refused', async (differences, message) => {
-  const options = { baseUrl: 'https://x.test/v1', apiKey: SECRET_KEY, ...differences };
-  const thrown = await failureOf(Promise.try(() => new InventoryClient(options)));
+describe('An option', () => {
+  test.each<[name: string, ...values: unknown[]]>([
+    ['baseUrl', undefined, 'ftp://x.test/v1', 'https://me:you@x.test/v1', 'http://x.test:99999/v1', 'http://[::1/v1'],
+    ['apiKey', undefined, '', `${SECRET_KEY}\n`],
+    ['fetch', 'fetch'],
+    ['timeout', -1, 0, 0.5, NaN, Infinity, 2 ** 31],
+    ['concurrency', 0, '10', NaN],
+    ['maxRetries', -1, NaN, null],
+    ['maxQueueTime', -1],
+    ['maxWait', -1],
+    ['retryDelay', -5, 0],
+  ])('%s of the client that is invalid is refused with its value', async (name, ...values) => {
+    for (const value of values) {
+      const options = { baseUrl: 'https://x.test/v1', apiKey: SECRET_KEY, [name]: value };
+      const thrown = await failureOf(Promise.try(() => new InventoryClient(options)));
+      const shown = typeof value === 'string' ? JSON.stringify(value.replace('me:you@', '…@')) : String(value);
 
-  expect(thrown).toBeInstanceOf(TypeError);
-  expect(thrown).toMatchObject({ message: expect.stringMatching(message) });
-  expect(inspect(thrown)).not.toMatch(/psk_|you@/);
+      expect(thrown).toBeInstanceOf(TypeError);
+      expect(String(thrown)).toContain(`TypeError: ${name} must be `);
+      expect(String(thrown).endsWith(`, not ${shown}`)).toBe(name !== 'apiKey');
+      expect(inspect(thrown)).not.toMatch(/psk_|you@/);
+    }
+  });
+
+  test.each<[name: string, ...values: unknown[]]>([
+    ['ifMatch', undefined, '6', '"a\n"', '"€"', 'W/"6"'],
+    ['idempotencyKey', '', 'x'.repeat(256), 5],
+    ['signal', {}],
+    ['timeout', -1],
+    ['maxRetries', '5'],
+    ['maxQueueTime', NaN],
+    ['limit', 0, 1_001, '5'],
+    ['cursor', '', 5],
+    ['status', ''],
+  ])('%s of a call that is invalid is refused before a request', async (name, ...values) => {
+    const { store, requests } = await clientOf(good);
+    for (const value of values) {
+      const options = Object({ limit: 1, [name]: value });
+      const call =
+        name in { limit: 0, cursor: 0, status: 0 }
+          ? Promise.try(() => store.listInventoryPage(options))
+          : store.updateInventory(1n, 7, options);
+      expect(String(await failureOf(call))).toMatch(new RegExp(`^TypeError: ${name} must be .+, not `));
+    }
+    expect(requests).toEqual([]);
+  });
 });
 
 describe('A request', () => {
@@ -104,20 +137,10 @@ describe('An update', () => {
     expect(requests[3]?.headers['idempotency-key']).not.toBe(first?.headers['idempotency-key']);
   });
 
-  const row = { petId: 1n, quantity: 7 };
-
-  test.each<[string, (store: InventoryClient) => Promise<unknown>]>([
-    ['petId must be', (store) => store.updateInventory(2 ** 53, 7)],
-    ['idempotencyKey must be', (store) => store.updateInventory(1n, 7, { idempotencyKey: 'x'.repeat(256) })],
-    ['ifMatch is undefined', (store) => store.updateInventory(1n, 7, { ifMatch: undefined })],
-    ['ifMatch is undefined', (store) => store.updateInventories([{ ...row, ifMatch: undefined }])],
-    ['ifQuantity is undefined', (store) => store.updateInventories([{ ...row, ifQuantity: undefined }])],
-    ['A petId has several', (store) => store.updateInventories([row, { ...row, petId: 1 }])],
-    ['idempotencyKey must', (store) => store.updateInventories([row], { idempotencyKey: '' })],
-  ])('with an invalid argument is not sent: %s (%#)', async (message, call) => {
+  test.each([2 ** 53, 1.5, 2n ** 63n])('of the petId %s is not sent', async (petId) => {
     const { store, requests } = await clientOf(good);
 
-    expect(String(await failureOf(call(store)))).toContain(`TypeError: ${message}`);
+    expect(String(await failureOf(store.updateInventory(petId, 7)))).toContain('TypeError: petId must be');
     expect(requests).toEqual([]);
   });
 });
@@ -129,6 +152,9 @@ describe('A request that fails', () => {
   const error = { code: 'PRECONDITION_FAILED', message: 'This is PRECONDITION_FAILED.', status: 412 };
   const precise = { ...error, etag: '"8"', requestId: 'r', retryAfter: 5 };
 
+  const dates = { Date: 'Sat, 21 Nov 2026 09:30:00 GMT', 'Retry-After': 'Sat, 21 Nov 2026 09:31:30 GMT' };
+  const dated = failure(501, 'OTHER', dates);
+
   test.each<[string, requests: number, Step, object]>([
     ['429', 3, failure(429, 'RATE_LIMIT_EXCEEDED', soon), { name: 'ApiError', code: 'RATE_LIMIT_EXCEEDED' }],
     ['503', 3, failure(503, 'SERVICE_UNAVAILABLE', soon), { status: 503, limits, retryAfter: 0 }],
@@ -136,6 +162,9 @@ describe('A request that fails', () => {
     ['an incomplete response', 3, late(stall), { reason: 'timeout' }],
     ['a truncated response', 3, breakOff(), { reason: 'truncated' }],
     ['malformed JSON', 1, reply(200, '{'), { reason: 'unreadable' }],
+    ['JSON of another shape', 1, reply(200, { petId: 101, quantity: '7', status: 'sold' }), { reason: 'unreadable' }],
+    ['a date to retry after', 1, dated, { code: 'OTHER', retryAfter: 90 }],
+    ['an invalid time', 1, failure(501, 'OTHER', { 'Retry-After': 'x GMT' }), { retryAfter: undefined }],
     ['a redirect', 1, reply(307, '', { Location: '/v2' }), {}],
     ['HTML', 1, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_RESPONSE', status: 404 }],
     ['412', 1, conflict, precise],
@@ -159,6 +188,15 @@ describe('A request that fails', () => {
     });
 
     await expect(store.getInventory(101n)).rejects.toThrow(/ \(network\): fetch failed$/);
+  });
+
+  test.each([
+    ['of its fetch', { fetch: () => Promise.reject(new TypeError('proxy is undefined')) }, 'proxy is undefined'],
+    ['of a port that browsers block', { baseUrl: 'http://127.0.0.1:6000/v1' }, 'fetch failed'],
+  ])('for a TypeError %s is not retried', async (_, options, message) => {
+    const { store } = await clientOf(good, options);
+
+    await expect(store.getInventory(101n)).rejects.toMatchObject({ name: 'TypeError', message });
   });
 
   test('has an error whose JSON has its code and message, and no response', async () => {

@@ -6,6 +6,7 @@ import {
   clientOf,
   entry,
   failure,
+  failureOf,
   hangUp,
   type ReceivedRequest,
   repeat,
@@ -20,7 +21,8 @@ const pathsOf = (requests: readonly ReceivedRequest[]): string[] => requests.map
 
 describe('A list', () => {
   test('is read with one request, which is repeated as a whole', async () => {
-    const { store, requests } = await clientOf([breakOff(), page([entry, { ...entry, petId: 102 }])]);
+    const order = { ...entry, id: 1, complete: true };
+    const { store, requests } = await clientOf([breakOff(), page([order, { ...order, petId: 102 }])]);
 
     expect(await Array.fromAsync(store.listInventory({ status: 'sold' }))).toMatchObject([
       { petId: 101n },
@@ -62,7 +64,7 @@ describe('The JSON of a response', () => {
     '{"petId":9223372036854775808}',
     '[{"petId":1}',
   ])('is refused if it is malformed or an int64 field has no int64: %s', (text) => {
-    expect(() => parseResponse(text)).toThrow(SyntaxError);
+    expect(() => parseResponse(text, {})).toThrow(SyntaxError);
   });
 
   test('keeps every int64 and every string', () => {
@@ -74,7 +76,7 @@ describe('The JSON of a response', () => {
         const text = JSON.stringify(list, (_, value: unknown) =>
           typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
         );
-        expect(parseResponse(text)).toEqual(list);
+        expect(parseResponse(text, [{}])).toEqual(list);
       }),
     );
   });
@@ -140,15 +142,15 @@ describe('A batch update', () => {
   });
 
   test.each([
-    ['a row that was surely not written', unwritten, undefined, [2, 1, 1], 200],
-    ['a row that may have been written, with an Idempotency-Key', unknown, 'mine', [2, 1, 1], 200],
-    ['no row that may have been written, without one', unknown, undefined, [2], 503],
-    ['no row with a stale version', stale, 'mine', [2], 412],
-  ])('retries %s', async (_, outcome, idempotencyKey, sizes, status) => {
-    const { store, requests } = await clientOf(batchScript({ 1: [outcome, outcome] }));
+    ['a row that was surely not written', unwritten, undefined, [2, 1, 1], { status: 200, outcome: 'applied' }],
+    ['a row that may have been, with an Idempotency-Key', unknown, 'mine', [2, 1, 1], { outcome: 'applied' }],
+    ['no row that may have been, without one', unknown, undefined, [2], { status: 503, outcome: 'unknown' }],
+    ['no row with a stale version', stale, 'mine', [2], { status: 412, outcome: 'not-applied' }],
+  ])('retries %s', async (_, row, idempotencyKey, sizes, result) => {
+    const { store, requests } = await clientOf(batchScript({ 1: [row, row] }));
     const results = await store.updateInventories(rowsOf([1, 2]), { idempotencyKey });
 
-    expect(results).toMatchObject([{ status }, { status: 200 }]);
+    expect(results).toMatchObject([result, { status: 200, outcome: 'applied' }]);
     expect(sizesOf(requests)).toEqual(sizes);
     expect([...new Set(idempotencyKeysOf(requests))]).toEqual([idempotencyKey && `"${idempotencyKey}"`]);
   });
@@ -175,16 +177,46 @@ describe('A batch update', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test.each([
-    ['has an error', failure(500, 'INTERNAL_ERROR'), { name: 'ApiError', code: 'INTERNAL_ERROR' }],
-    ['gets no response', hangUp, { name: 'ConnectionError', reason: 'network' }],
-  ])('keeps the results of the other requests if one %s', async (_, step, error) => {
-    const { store } = await clientOf(batchScript({}, step), { maxRetries: 0 });
+  test.each<[string, Step | Step[], outcome: string, status: number | undefined, error: object]>([
+    ['has an error', failure(500, 'INTERNAL_ERROR'), 'not-applied', 500, { code: 'INTERNAL_ERROR' }],
+    ['is denied', failure(401, 'API_KEY_INVALID'), 'not-applied', 401, { code: 'API_KEY_INVALID' }],
+    ['times out at the gateway', failure(504, 'GATEWAY_TIMEOUT'), 'unknown', 504, { code: 'GATEWAY_TIMEOUT' }],
+    ['gets no response', hangUp, 'unknown', undefined, { name: 'ConnectionError', reason: 'network' }],
+    ['is denied after a lost response', [hangUp, failure(401, 'OTHER')], 'unknown', 401, { code: 'OTHER' }],
+    ['has JSON of another shape', reply(200, {}), 'unknown', undefined, { reason: 'unreadable' }],
+    ['has no result of a row', reply(200, []), 'unknown', undefined, { reason: 'unreadable' }],
+  ])('keeps the results of the other requests if one %s', async (_, script, outcome, status, error) => {
+    const steps = [script].flat();
+    const step: Step = (...exchange) => (steps.length > 1 ? steps.shift() : steps[0])?.(...exchange);
+    const { store } = await clientOf(batchScript({}, step), { maxRetries: steps.length - 1 });
     const results = await store.updateInventories(rowsOf(range(27)));
 
-    const failed = { status: undefined, error };
-    const others = repeat(25, { status: 200 });
+    const failed = { outcome, status, error };
+    const others = repeat(25, { outcome: 'applied', status: 200 });
     expect(results).toMatchObject([...others, { petId: 26n, ...failed }, { petId: 27n, ...failed }]);
+  });
+
+  test('has an unknown outcome for a row that fails after a lost response', async () => {
+    const { store } = await clientOf([hangUp, batchScript({ 1: [unwritten, unwritten] })], { maxRetries: 1 });
+    const results = await store.updateInventories(rowsOf([1, 2]));
+
+    expect(results).toMatchObject([{ status: 503, outcome: 'unknown' }, { outcome: 'applied' }]);
+  });
+
+  test.each<[string, object]>([
+    ['quantity must be an integer from 0 to 2147483647, not -1', { quantity: -1 }],
+    ['quantity must be an integer from 0 to 2147483647, not undefined', { quantity: undefined }],
+    ['ifQuantity must be an integer from 0 to 2147483647, not undefined', { ifQuantity: undefined }],
+    ['ifMatch must be the ETag of an entry', { ifMatch: undefined }],
+    ['petId must be a bigint', { petId: 2 ** 53 }],
+    ['status is no field of an update', { status: 'sold' }],
+  ])('is checked before its first request, with the row numbers of the call: %s', async (message, fault) => {
+    const { store, requests } = await clientOf(batchScript({}));
+    const rows = rowsOf(range(29)).with(27, { petId: 28, quantity: 1, ...fault });
+
+    expect(String(await failureOf(store.updateInventories(rows)))).toContain(`TypeError: Row 28: ${message}`);
+    expect(String(await failureOf(store.updateInventories(rowsOf([1, 1]))))).toContain('A petId has several rows');
+    expect(requests).toEqual([]);
   });
 
   test('keeps the results that it has when it is aborted', async () => {
@@ -193,6 +225,6 @@ describe('A batch update', () => {
     const results = await store.updateInventories(rowsOf(range(26)), controller);
 
     expect(results[0]).toMatchObject({ status: 200 });
-    expect(results[25]).toMatchObject({ petId: 26n, status: undefined, error: { cause: 'Enough' } });
+    expect(results[25]).toMatchObject({ petId: 26n, outcome: 'unknown', error: { cause: 'Enough' } });
   });
 });

@@ -1,0 +1,71 @@
+import { ENTRY_TAG, isInt64, MAX_LIMIT, MAX_QUANTITY } from '../contract/records.ts';
+import type { InventoryClientOptions, PageOptions, UpdateOptions } from './client-options.ts';
+import type { InventoryUpdateRow, PetId } from './inventory-client.ts';
+
+type Options = InventoryClientOptions & PageOptions<unknown> & UpdateOptions;
+type Name = keyof Omit<Options & InventoryUpdateRow, 'petId'>;
+type Rule = readonly [text: string, isValid: (value: unknown) => boolean];
+
+const like = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
+const integer = (min: number, max = Infinity): Rule => [
+  `an integer from ${min} to ${max}`,
+  (value) => (Number.isInteger(value) || value === Infinity) && Number(value) >= min && Number(value) <= max,
+];
+
+/** The rule of each option, and of each field of a row. */
+const rules: Readonly<Record<Name, Rule>> = {
+  baseUrl: [
+    'a URL such as https://example.com/v1, without user, query and fragment',
+    (url) => /^https?:\/\/[^\s?#@]+$/.test(String(url)) && URL.canParse(String(url)),
+  ],
+  apiKey: ['visible ASCII characters, without spaces', like(/^[\x21-\x7e]+$/)],
+  fetch: ['a function', (value) => typeof value === 'function'],
+  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+  // The longest timer of Node.js.
+  timeout: integer(1, 2 ** 31 - 1),
+  concurrency: integer(1),
+  maxRetries: integer(0),
+  maxQueueTime: integer(0),
+  maxWait: integer(0),
+  retryDelay: integer(1),
+  status: ['a status', like(/^[a-z]+$/)],
+  limit: integer(1, MAX_LIMIT),
+  cursor: ['`next` of a page', like(/^[\w-]+$/)],
+  idempotencyKey: ['1 to 255 visible ASCII characters', like(/^[\x21-\x7e]{1,255}$/)],
+  ifMatch: ['the ETag of an entry, such as "mX0aVbq3Zk1T" with its quotes', like(ENTRY_TAG)],
+  ifQuantity: integer(0, MAX_QUANTITY),
+  quantity: integer(0, MAX_QUANTITY),
+};
+
+/**
+ * Checks values. Those that are not required may be undefined.
+ *
+ * @throws TypeError with name, rule and value, but not with a key, or the user and password of a URL
+ */
+export function check(
+  values: { readonly [name in Name]?: unknown },
+  required: readonly string[] = [],
+  where = '',
+): void {
+  for (const [name, [text, isValid]] of Object.entries(rules)) {
+    const value: unknown = Object(values)[name];
+    if (value === undefined ? !required.includes(name) : isValid(value)) continue;
+    const shown = typeof value === 'string' ? JSON.stringify(value.replace(/\/\/.*@/, '//…@')) : String(value);
+    throw new TypeError(`${where}${name} must be ${text}${name === 'apiKey' ? '' : `, not ${shown}`}`);
+  }
+}
+
+/** A row with its exact petId. @throws TypeError with the number of a row that the service would refuse */
+export function checkedRow<Row extends InventoryUpdateRow>(row: Row, index: number): Row & { readonly petId: bigint } {
+  const where = `Row ${index + 1}: `;
+  const unknown = Object.keys(row).find((name) => !['petId', 'quantity', 'ifMatch', 'ifQuantity'].includes(name));
+  if (unknown !== undefined) throw new TypeError(`${where}${unknown} is no field of an update`);
+  check(row, ['quantity', ...Object.keys(row)], where);
+  return { ...row, petId: exactPetId(row.petId, where) };
+}
+
+/** @throws TypeError for a number above 2^53, which may have lost digits, and a bigint of more than 64 bits */
+export function exactPetId(petId: PetId, where = ''): bigint {
+  if (Number.isSafeInteger(petId) || (typeof petId === 'bigint' && isInt64(String(petId)))) return BigInt(petId);
+  throw new TypeError(`${where}petId must be a bigint of 64 bits such as 101n, or a safe integer, not ${petId}`);
+}
