@@ -11,13 +11,14 @@ import {
   stockChangedSchema,
   stockEventKind,
 } from '../shared/contract/inventory.ts';
+import { DeadlineHandler } from '../shared/deadline-handler.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { probed } from '../shared/http/probe.ts';
 import { exactNumbers } from '../shared/item-attributes.ts';
 import { logError } from '../shared/log.ts';
 import { stockItemSchema } from '../shared/stores/stock-store.ts';
 
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true };
+const requestHandler = new DeadlineHandler({ connectionTimeout: 1_000, requestTimeout: 3_000 });
 const bus = new EventBridgeClient({ maxAttempts: 1, requestHandler });
 const queue = new SQSClient({ requestHandler });
 const common = { ...stockEventKind, EventBusName: requiredEnv('EVENT_BUS') };

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from './contract/errors.ts';
+import { DeadlineHandler } from './deadline-handler.ts';
 import { exactNumbers } from './item-attributes.ts';
 
 export interface ClientOptions {
-  /** Timeout of one call, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
+  /** Deadline of one attempt, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
   readonly requestTimeout?: number;
   /**
    * Max attempts per call: one by default. The client in the bundles of request functions does not
@@ -14,17 +15,16 @@ export interface ClientOptions {
   readonly maxAttempts?: number;
 }
 
-/** A read and a write together take up to six seconds: see {@link LAST_ATTEMPT_AFTER_MS}. */
-const REQUEST_TIMEOUT_MS = 3_000;
+/** To the last byte of a response: a read and a write together take up to six seconds (see {@link LAST_ATTEMPT_AFTER_MS}). */
+export const REQUEST_TIMEOUT_MS = 3_000;
 
 /** A DynamoDB client with {@link exactNumbers}. */
 export function documentClient({
   requestTimeout = REQUEST_TIMEOUT_MS,
   maxAttempts = 1,
 }: ClientOptions = {}): DynamoDBDocumentClient {
-  // The body of a response has the same timeout as its headers.
-  const timeouts = { connectionTimeout: 1_000, requestTimeout, socketTimeout: requestTimeout };
-  const client = new DynamoDBClient({ maxAttempts, requestHandler: { ...timeouts, throwOnRequestTimeout: true } });
+  const requestHandler = new DeadlineHandler({ connectionTimeout: 1_000, requestTimeout });
+  const client = new DynamoDBClient({ maxAttempts, requestHandler });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 

@@ -86,7 +86,7 @@ export class EmbeddedDatabase {
  * Longer than those of the functions: in a test hundreds of requests share one process, its event loop and its 50
  * sockets, maybe with the engine too. On Lambda each request has a process of its own.
  */
-const PATIENT = { connectionTimeout: HANG_MS, requestTimeout: HANG_MS, throwOnRequestTimeout: true };
+const PATIENT = { connectionTimeout: HANG_MS, requestTimeout: HANG_MS };
 
 /** A client of the SDK itself, with time. */
 export const testClient = (): DynamoDBDocumentClient => newClient(PATIENT);
@@ -95,7 +95,7 @@ type RequestHandlerSettings = Parameters<typeof newClient>[0];
 
 /**
  * A client as the bundles of the functions have it: of parts of the SDK, whose commands it takes. The settings are
- * those of the SDK's HTTP handler.
+ * those of the HTTP handler.
  */
 export function clientOfFunctions(settings: RequestHandlerSettings): DynamoDBDocumentClient {
   const { send } = bundled().newClient(settings);

@@ -1,7 +1,7 @@
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
-import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { DeadlineHandler } from '../../../shared/deadline-handler.ts';
 import { Connections } from './connections.ts';
 
 /** The JSON of a response. An error has a type, such as `com.amazonaws.dynamodb.v20120810#ThrottlingException`. */
@@ -26,9 +26,9 @@ export class DynamoDBClient {
   readonly #endpoint: URL;
   readonly #signer: SignatureV4;
   readonly #connections: Connections;
-  readonly #handler: NodeHttpHandler;
+  readonly #handler: DeadlineHandler;
 
-  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: NodeHttpHandlerOptions }) {
+  constructor({ maxAttempts, requestHandler }: { maxAttempts: number; requestHandler: DeadlineHandler }) {
     if (maxAttempts !== 1) throw new Error('This client does not retry: set maxAttempts to 1');
     const { AWS_REGION: region = '', URL_SUFFIX = '', AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_DYNAMODB } = process.env;
     // As in the SDK: emulators of AWS set the general variable.
@@ -37,7 +37,7 @@ export class DynamoDBClient {
     this.#signer = new SignatureV4({ service: 'dynamodb', region, sha256: Sha256, credentials: credentials() });
     this.#connections = new Connections(this.#endpoint.protocol);
     const { agent } = this.#connections;
-    this.#handler = new NodeHttpHandler({ ...requestHandler, httpAgent: agent, httpsAgent: agent });
+    this.#handler = new DeadlineHandler({ ...requestHandler.options, httpAgent: agent, httpsAgent: agent });
   }
 
   /**
@@ -75,9 +75,7 @@ export class DynamoDBClient {
       this.#connections.closeIdle(0);
       throw error;
     });
-    const chunks: Buffer[] = [];
-    for await (const chunk of response.body) chunks.push(chunk);
-    const data = parse(Buffer.concat(chunks).toString());
+    const data = parse(response.body.toString());
     if (response.statusCode !== 200 || !data) throw exceptionOf(response.statusCode, data ?? {});
     return data;
   }
