@@ -92,4 +92,4 @@ function denied(
 const probe = () =>
   limiter.admit({ recordId: `probe ${randomUUID()}`, hash: 'none', usageIdentifier: 'none' }, Date.now());
 
-export const { handler, initialize } = probed(authorize, probe);
+export const { handler, initialize } = probed(authorize, [probe]);

@@ -1,4 +1,4 @@
-import { documentClient, readWithRetries } from '../shared/dynamodb.ts';
+import { documentClient, readWithRetries, responseTo } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { entryReply, notModifiedOr } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
@@ -18,5 +18,5 @@ async function getInventory(request: ApiRequest): Promise<Reply> {
 
 export const { handler, initialize } = operationHandler(getInventory, {
   headers: stabilityHeader('getInventory'),
-  probe: () => stock.find(ANY_ID),
+  store: { probes: [() => stock.find(ANY_ID)], responseTo },
 });

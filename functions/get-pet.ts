@@ -1,7 +1,7 @@
 import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
 import type { Pet } from '../shared/contract/pets.ts';
-import { documentClient, readWithRetries } from '../shared/dynamodb.ts';
+import { documentClient, readWithRetries, responseTo } from '../shared/dynamodb.ts';
 import { pageOrigin, requiredEnv } from '../shared/environment.ts';
 import { withEntityTag } from '../shared/http/conditional-requests.ts';
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
@@ -32,5 +32,5 @@ export const { handler, initialize } = operationHandler(getPet, {
     sunsetAt: new Date(requiredEnv('SUNSET_AT')),
     page: pageOrigin(),
   }),
-  probe: () => find(ANY_ID),
+  store: { probes: [() => find(ANY_ID)], responseTo },
 });

@@ -173,4 +173,4 @@ async function putOnQueue(change: Change): Promise<void> {
 const sequenceOf = ({ dynamodb }: DynamoDBRecord): string => dynamodb?.SequenceNumber ?? '';
 
 // No client waits for its cold start.
-export const { handler } = probed(publish, probe);
+export const { handler } = probed(publish, [probe]);

@@ -4,15 +4,15 @@ import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
 import { entityTag, inventoryUpdatesSchema } from '../shared/contract/inventory.ts';
 import type { InventoryUpdateResultOf } from '../shared/contract/records.ts';
-import { documentClient, unavailable } from '../shared/dynamodb.ts';
+import { documentClient, responseTo, unavailable } from '../shared/dynamodb.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
-import { loggedErrorOf, operationHandler, type Reply } from '../shared/http/operation-handler.ts';
+import { logged, operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { idempotentRequest } from '../shared/http/conditional-requests.ts';
 import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
-import { type IdempotentRequest, IdempotentChanges, probeRequest } from '../shared/stores/idempotent-changes.ts';
-import { probeChange, StockStore, type StockUpdate } from '../shared/stores/stock-store.ts';
+import { type IdempotentRequest, IdempotentChanges } from '../shared/stores/idempotent-changes.ts';
+import { StockStore, type StockUpdate } from '../shared/stores/stock-store.ts';
 
 /** Rows of a request written concurrently, and per 100 ms: max 50 rows per second. */
 const WRITERS = 5;
@@ -61,7 +61,7 @@ async function resultOf(
     const { entry, version } = await idempotent.apply(idempotentRow, change);
     return recordToJson({ petId, status: 200, etag: entityTag(version), item: entry } satisfies Result);
   } catch (failure) {
-    const { status, body, headers } = loggedErrorOf(failure, request);
+    const { status, body, headers } = logged(responseTo(failure), request);
     return recordToJson({ petId, status, error: body, etag: headers['ETag'] });
   }
 }
@@ -76,5 +76,5 @@ function refuseConditions({ headers }: ApiRequest): void {
 
 export const { handler, initialize } = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
-  probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
+  store: { probes: idempotent.probes, responseTo },
 });

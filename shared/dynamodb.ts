@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from './contract/errors.ts';
+import { ServiceError, serviceErrorOf } from './contract/errors.ts';
 import { DeadlineHandler } from './deadline-handler.ts';
 import { exactNumbers } from './item-attributes.ts';
 
 export interface ClientOptions {
-  /** Deadline of one attempt, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
+  /** Deadline of an attempt, to its last byte, in milliseconds: {@link REQUEST_TIMEOUT_MS} by default. */
   readonly requestTimeout?: number;
   /**
    * Max attempts per call: one by default. The client in the bundles of request functions does not
@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly maxAttempts?: number;
 }
 
-/** To the last byte of a response: a read and a write together take up to six seconds (see {@link LAST_ATTEMPT_AFTER_MS}). */
+/** A read and a write together take up to six seconds: see {@link LAST_ATTEMPT_AFTER_MS}. */
 export const REQUEST_TIMEOUT_MS = 3_000;
 
 /** A DynamoDB client with {@link exactNumbers}. */
@@ -28,36 +28,39 @@ export function documentClient({
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }
 
-/** DynamoDB's errors for throttling. */
+/** DynamoDB's names for throttling: of errors, and of the reasons why a transaction was canceled. */
 const THROTTLED: ReadonlySet<string> = new Set([
+  'ProvisionedThroughputExceeded',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
+  'ThrottlingError',
   'ThrottlingException',
-  'TransactionCanceledException',
-  'TransactionConflictException',
 ]);
+/** Its names, within transactions, for the writes of others: a conflict, and an entry that has changed meanwhile. */
+const CONTENDED = new Set(['ConditionalCheckFailed', 'TransactionConflict', 'TransactionConflictException']);
 const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 const DISCONNECTED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
  * The outcome of a failed call:
- * - `throttled`: DynamoDB throttled it, or its transaction conflicted. It was not applied.
+ * - `throttled`: DynamoDB throttled it. It was not applied.
+ * - `contended`: another write came before its transaction. It was not applied.
  * - `unreached`: the connection was refused, or the host not found. It was not applied.
  * - `disconnected`: the connection was closed. DynamoDB closes idle ones, and a function that was frozen meanwhile
  *   notices only when it uses one: the call usually was not applied, but may have been.
  * - `unanswered`: it failed in any other way, and may have been sent. It may have been applied, or may still be.
  * - `faulty`: DynamoDB refused it, or the failure is a bug of ours. It was not applied.
  */
-type Failure = 'throttled' | 'unreached' | 'disconnected' | 'unanswered' | 'faulty';
+type Failure = 'throttled' | 'contended' | 'unreached' | 'disconnected' | 'unanswered' | 'faulty';
 
 /** `$fault` is the SDK's for responses of DynamoDB; `$metadata` for failures of an attempt to send a call. */
 type CallError = Error & { readonly code?: string; readonly $fault?: 'client' | 'server'; readonly $metadata?: object };
 
 function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return 'faulty';
-  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE' ? 'unanswered' : 'faulty';
   const { name, code = '', $fault, $metadata }: CallError = error;
   if (THROTTLED.has(name)) return 'throttled';
+  if (CONTENDED.has(name)) return 'contended';
   if (UNREACHABLE.has(code)) return 'unreached';
   if (DISCONNECTED.has(code)) return 'disconnected';
   return $metadata && $fault !== 'client' ? 'unanswered' : 'faulty';
@@ -74,7 +77,7 @@ export const isThrottled = isOneOf('throttled');
 export const isConnectionGone = isOneOf('disconnected');
 
 /** Whether a call was certainly not applied, and can be retried. */
-export const wasRefused = isOneOf('throttled', 'unreached');
+export const wasRefused = isOneOf('throttled', 'contended', 'unreached');
 
 /** Whether a call may have been applied, or may still be. */
 export const isResponseLost = isOneOf('disconnected', 'unanswered');
@@ -86,11 +89,9 @@ export const isUnavailable = (error: unknown): boolean => failureOf(error) !== '
 export const readWithRetries = <Result>(read: () => Promise<Result>): Promise<Result> =>
   retry(read, isUnavailable, { maxAttempts: 3 });
 
-/** Awaits a DynamoDB call. @throws ServiceError SERVICE_UNAVAILABLE if DynamoDB is unavailable */
-export const reachingDynamoDB = <Result>(call: Promise<Result>): Promise<Result> =>
-  call.catch((error: unknown) => {
-    throw isUnavailable(error) ? unavailable(error) : error;
-  });
+/** The response to any failure: the pipeline's, as stores throw what happened. */
+export const responseTo = (failure: unknown): ServiceError =>
+  isUnavailable(failure) ? unavailable(failure) : serviceErrorOf(failure);
 
 /** The response if DynamoDB is unavailable. */
 export const unavailable = (cause: unknown, message?: string): ServiceError =>

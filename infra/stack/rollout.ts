@@ -51,8 +51,8 @@ export class CanaryRollout extends Construct {
   }
 
   /**
-   * Has no recipients: it only affects releases. Requests that Lambda or DynamoDB throttles are not the release's
-   * failures. Truncated lists return 200, so they do not count.
+   * Has no recipients: it only affects releases. Requests that Lambda or DynamoDB throttles, and updates that met
+   * others, are not the release's failures. Truncated lists return 200, so they do not count.
    */
   #fewErrors(metrics: MonitoringMetrics): Alarm {
     const throttled = [metrics.accountFunctions('Throttles'), metrics.fromLogs('ThrottledRequests')];
@@ -90,7 +90,7 @@ export class CanaryRollout extends Construct {
 
 /**
  * Checks each new version of a function before it receives traffic: an invocation without a payload
- * runs its probe (shared/http/probe.ts). If the probe fails, the deploy fails, and CloudFormation rolls back
+ * runs all its probes (shared/http/probe.ts). If one fails, the deploy fails, and CloudFormation rolls back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
  */
 export class VersionCheck extends Construct {

@@ -49,7 +49,7 @@ export class ApiError extends InventoryClientError {
   }
 }
 
-/** Not sent within `maxQueueTime`; no response; none within `timeout`; a truncated one; one that violates the contract. */
+/** Not sent within `maxQueueTime`; no response; none within `timeout`; a truncated one; not one of the API. */
 export type ConnectionFailure = 'queued' | 'network' | 'timeout' | 'truncated' | 'unreadable';
 
 /** The service returned no response, or no valid one. Unless it is `queued`, the outcome of the request is unknown. */

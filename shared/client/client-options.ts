@@ -6,7 +6,7 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
   /** Max retries of a call; 0 for none at all. 5 by default; retries without a connection are limited by `maxWait`. */
   readonly maxRetries?: number | undefined;
-  /** Max milliseconds in the queue. By default any number of minutes, but no day or suspension; `Infinity`: these too. */
+  /** Max milliseconds in the queue. By default any number of minutes, but no day or suspension; `Infinity`: all. */
   readonly maxQueueTime?: number | undefined;
 }
 

@@ -80,7 +80,7 @@ export class InventoryClient {
 
   /**
    * Sets the quantities of any number of pets independently, 25 per request, and retries rows that were surely not
-   * written. Check the `outcome` of each row: if its request fails or is aborted, the row has that error, and nothing is
+   * written. Check the `outcome` of each row: if its request fails or is aborted, the row has that error. Nothing is
    * thrown but a TypeError for invalid arguments, before the first request. Experimental.
    */
   async updateInventories(rows: readonly InventoryUpdateRow[], options: BatchOptions = {}) {

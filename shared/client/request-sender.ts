@@ -112,7 +112,7 @@ function isOfCall(error: unknown): boolean {
   return name === 'TypeError' && (!OF_NETWORK.test(message) || Object(cause).message === 'bad port');
 }
 
-/** Whether an update was surely not applied by the request that got this error (the guide, "Was the update applied?"). */
+/** Whether the request that got this error surely applied nothing (the guide, "Was the update applied?"). */
 export const isNotApplied = ({ status, code }: Pick<ApiError, 'status' | 'code'>): boolean =>
   status < 500 || code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_ERROR';
 

@@ -1,10 +1,10 @@
 import type * as v from 'valibot';
 import type { InventoryAdjustment, InventoryUpdate } from '../contract/inventory.ts';
 import type { OperationId } from '../contract/routes.ts';
-import { documentClient } from '../dynamodb.ts';
+import { documentClient, responseTo } from '../dynamodb.ts';
 import { requiredEnv } from '../environment.ts';
-import { IdempotentChanges, probeRequest } from '../stores/idempotent-changes.ts';
-import { probeChange, StockStore } from '../stores/stock-store.ts';
+import { IdempotentChanges } from '../stores/idempotent-changes.ts';
+import { StockStore } from '../stores/stock-store.ts';
 import { entryReply, expectedVersions, idempotentRequest } from './conditional-requests.ts';
 import { parseJsonBody } from './json-body.ts';
 import { operationHandler, type Reply } from './operation-handler.ts';
@@ -27,7 +27,6 @@ export function changeHandler(operation: OperationId, schema: ChangeSchema, exam
   };
   return operationHandler(respond, {
     headers: stabilityHeader(operation),
-    // A transaction of both writes requires the permissions of both.
-    probe: () => probeChange((change) => idempotent.applyIdempotently(probeRequest(), change)),
+    store: { probes: idempotent.probes, responseTo },
   });
 }

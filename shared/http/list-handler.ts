@@ -3,8 +3,10 @@ import { constants, createGzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import type { Int64 } from '../contract/int64.ts';
 import { type ListId, operations } from '../contract/operations.ts';
+import { responseTo } from '../dynamodb.ts';
 import { logError, SLOW_CLIENT } from '../log.ts';
 import type { Page, Selection } from '../stores/sorted-table.ts';
+import { ANY_ID } from '../stores/stock-store.ts';
 import { withEntityTag } from './conditional-requests.ts';
 import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
@@ -40,17 +42,20 @@ export const MIN_PACE: MinPace = { bytes: 2_560_000, withinMs: 10_000 };
  * list, streamed page by page as it is read; with one of them it is one page, whose `Link` has the URL of the next.
  */
 export function listHandler<Entry>(list: List<Entry>) {
-  const { query: parameters } = operations[list.operation];
+  const { operation, entries } = list;
+  const { query: parameters } = operations[operation];
   const respond = async (request: ApiRequest) => {
     const query = parseListQuery(request.query, parameters);
     const isPaged = query.petId !== undefined || query.limit !== undefined || query.cursor !== undefined;
     const reply = isPaged ? onePage(request, list, query) : wholeList(request, list, query);
     return compressed(request, await reply, list.minPace);
   };
+  const page = () => entries.page({}, 1);
+  const probes = 'petId' in parameters ? [page, () => entries.byIds([ANY_ID])] : [page];
   return streamingHandler(respond, {
-    headers: stabilityHeader(list.operation),
+    headers: stabilityHeader(operation),
     parameters: Object.keys(parameters),
-    probe: () => list.entries.page({}, 1),
+    store: { probes, responseTo },
   });
 }
 
@@ -87,45 +92,49 @@ async function wholeList<Entry>(
 ): Promise<Reply<Readable>> {
   const parts = entries.all(status);
   const first = await parts.next();
-  const writeChunk = pacedBy(minPace, (error) => stream.destroy(error));
-  const jsonArray = async function* (): AsyncGenerator<string> {
-    let separator = '[';
-    try {
-      for (let part = first; !part.done; part = await parts.next()) {
-        if (part.value.length === 0) continue;
-        yield* writeChunk(separator + part.value.map(toJson).join(','));
-        separator = ',';
-      }
-      yield* writeChunk(separator === '[' ? '[]' : ']');
-    } catch (error) {
-      logError('A list was truncated after its response had begun', error, { requestId });
-      throw error;
-    }
-  };
-  const stream = Readable.from(jsonArray());
+  const chunks = paced(jsonArray(toJson, first, parts), minPace, (error) => stream.destroy(error));
+  const stream: Readable = Readable.from(chunks);
+  stream.once('error', (error) => {
+    logError('A list was truncated after its response had begun', error, { requestId });
+  });
   return { status: 200, body: stream };
+}
+
+/** The text of the array, a chunk for each part that has entries. */
+async function* jsonArray<Entry>(
+  toJson: List<Entry>['toJson'],
+  first: IteratorResult<readonly Entry[]>,
+  parts: AsyncGenerator<readonly Entry[]>,
+): AsyncGenerator<string> {
+  let separator = '[';
+  for (let part = first; !part.done; part = await parts.next()) {
+    if (part.value.length === 0) continue;
+    yield separator + part.value.map(toJson).join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
 }
 
 /**
  * Passes chunks on, and disconnects a client below the min read rate. The time between two chunks is the store's,
  * and does not count. Each span of bytes has its own time limit: unused time does not carry over.
  */
-function pacedBy(minPace: MinPace, disconnect: (error: Error) => void) {
+async function* paced(chunks: AsyncIterable<string>, minPace: MinPace, disconnect: (error: Error) => void) {
   const { bytes, withinMs } = minPace;
   let taken = 0;
   let waitedMs = 0;
-  return function* (part: string): Generator<string> {
+  for await (const chunk of chunks) {
     const handedOnAt = performance.now();
     const timer = setTimeout(() => disconnect(tooSlowError(minPace)), withinMs - waitedMs);
     try {
-      yield part;
+      yield chunk;
     } finally {
       clearTimeout(timer);
     }
-    taken += Buffer.byteLength(part);
+    taken += Buffer.byteLength(chunk);
     waitedMs += performance.now() - handedOnAt;
     if (taken >= bytes) taken = waitedMs = 0;
-  };
+  }
 }
 
 const tooSlowError = ({ bytes, withinMs }: MinPace): Error =>

@@ -18,8 +18,9 @@
  * During a release the authorizer and a function may have different versions: each context value that is
  * missing or unknown has a safe default. `probe.ts` sets up the store's connection while Lambda initializes.
  *
- * Errors: code below throws `ServiceError`, whose code, message and headers are the response. Other errors are bugs:
- * they are logged, and return 500 without details. A stream that fails after it has begun is disconnected, so
+ * Errors: code below throws `ServiceError`, whose code, message and headers are the response, or what has happened: if
+ * DynamoDB is unavailable, the response is 503 (`shared/dynamodb.ts`). Other errors are bugs: they are logged, and
+ * return 500 without details. A stream that fails after it has begun is disconnected, so
  * no client mistakes a part for the whole.
  */
 import { Readable } from 'node:stream';
@@ -32,7 +33,7 @@ import { pageOrigin } from '../environment.ts';
 import { logError, requestLog } from '../log.ts';
 import { ADMITTED, refusalOf, UNCOUNTED, type ApiRequest, quoted, readRequest } from './request.ts';
 import { limitHeadersOf, corsHeaders, helpLink, securityHeaders } from './response-headers.ts';
-import { type Probe, probed } from './probe.ts';
+import { type Probes, probed } from './probe.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -60,8 +61,12 @@ export interface OperationOptions {
   readonly headers?: Headers;
   /** Names of its query parameters; none by default. */
   readonly parameters?: readonly string[];
-  /** None if the operation calls nothing. */
-  readonly probe?: Probe;
+  /** None if the operation calls nothing: its bundle then has nothing of DynamoDB. */
+  readonly store?: {
+    readonly probes: Probes;
+    /** The response to a failure, which the store throws as it happened. */
+    readonly responseTo: (failure: unknown) => ServiceError;
+  };
 }
 
 /** The Lambda function of an operation without a stream: its handler, and its initialization before any request. */
@@ -75,14 +80,14 @@ export const streamingHandler = (respond: Respond<string | Readable>, options?: 
 function withPipeline<Body>(
   respond: Respond<Body>,
   mode: middy.PluginObject,
-  { headers = {}, parameters = [], probe = async () => undefined }: OperationOptions = {},
+  { headers = {}, parameters = [], store = { probes: [], responseTo: serviceErrorOf } }: OperationOptions = {},
 ) {
   const serve = middy({ ...mode, requestEnd: requestLogger() })
-    .use([withHeaders(headers), admittedOnly(parameters)])
+    .use([withHeaders(headers, store.responseTo), admittedOnly(parameters)])
     .handler<ApiRequest, ProxyResult<Body>>(async (request) => toResult(await respond(request)));
   const exported = probed(
     (event: APIGatewayProxyEvent, ...rest: [Context]) => serve(readRequest(event), ...rest),
-    probe,
+    store.probes,
   );
   // Lambda recognizes a streaming handler by a marker.
   Object.assign(exported.handler, serve);
@@ -97,7 +102,7 @@ const toResult = <Body>({ status, headers, body }: Reply<Body>): ProxyResult<Bod
 });
 
 /** Converts a failure to an Error body, and adds the headers of every response, with a link to an error's page. */
-function withHeaders(headers: Headers): Middleware {
+function withHeaders(headers: Headers, responseTo: (failure: unknown) => ServiceError): Middleware {
   const page = pageOrigin();
   const after = ({ event: { authorizer, method }, response }: HandledRequest): void => {
     if (!response) return;
@@ -111,7 +116,9 @@ function withHeaders(headers: Headers): Middleware {
     if (method === 'HEAD') response.body = '';
   };
   const onError = (call: HandledRequest): void => {
-    const { status, code, headers: own, body } = loggedErrorOf(call.error, call.event);
+    const error = logged(responseTo(call.error), call.event);
+    call.error = error;
+    const { status, code, headers: own, body } = error;
     const help = page !== undefined && { Link: [headers['Link'], helpLink(page, code)].filter(Boolean).join(', ') };
     call.response = toResult({ status, headers: { ...own, ...help }, body: JSON.stringify(body) });
     after(call);
@@ -119,9 +126,8 @@ function withHeaders(headers: Headers): Middleware {
   return { after, onError };
 }
 
-/** The response to a failure. Logs the cause of a server error. */
-export function loggedErrorOf(failure: unknown, { id: requestId }: Pick<ApiRequest, 'id'>): ServiceError {
-  const error = serviceErrorOf(failure);
+/** Logs the cause of a server error. @returns the error */
+export function logged(error: ServiceError, { id: requestId }: Pick<ApiRequest, 'id'>): ServiceError {
   const { status, code, message, cause } = error;
   if (status >= 500 && cause !== undefined) logError(message, cause, { requestId, code });
   return error;

@@ -2,40 +2,41 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 
+/** A call of a function's own store, which changes nothing. @throws the error that a request would fail with */
+type Probe = () => Promise<unknown>;
+
 /**
- * One call of a function's own store, which requires all permissions of the function there. It changes nothing. It
- * runs while Lambda initializes the function, and again when a release invokes a new version without a request.
- *
- * @throws the error that a request would fail with
+ * All that a function may call. A release runs them when it invokes a new version without a request; the first alone
+ * runs while Lambda initializes the function.
  */
-export type Probe = () => Promise<unknown>;
+export type Probes = readonly Probe[];
 
 /** Max wait of a cold start for its probe, in milliseconds. */
 const WARM_UP_MS = 1_000;
 
-/** Min time left before the function times out to start a probe, in milliseconds. */
+/** Min time left before the function times out to start the probes, in milliseconds. */
 const LAST_ATTEMPT_MS = 3_000;
 const PAUSE_MS = 500;
 
 /**
  * The exports of a function: its handler, and its initialization before the first event. Any event that its trigger
- * does not send, or none, runs the probe, to check the function before a release routes traffic to it.
+ * does not send, or none, runs the probes, to check the function before a release routes traffic to it.
  */
 export function probed<Event, Rest extends readonly unknown[], Result>(
   serve: (event: Event, ...rest: Rest) => Promise<Result>,
-  probe: Probe,
+  probes: Probes,
 ) {
   const handler = (event?: Event, ...rest: Rest): Promise<Result | undefined> =>
-    isOfTrigger(event) ? serve(event, ...rest) : runProbe(probe, rest);
-  return { handler, initialize: () => warmUp(probe) };
+    isOfTrigger(event) ? serve(event, ...rest) : runProbes(probes, rest);
+  return { handler, initialize: () => warmUp(probes[0]) };
 }
 
 /** Runs a probe to set up what the first call of DynamoDB needs: the connection, TLS, the client's lazy parts. */
-async function warmUp(probe: Probe): Promise<void> {
+async function warmUp(probe: Probe | undefined): Promise<void> {
   const { promise: timedOut, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = setTimeout(giveUp, WARM_UP_MS);
   try {
-    await Promise.race([probe(), timedOut]);
+    await Promise.race([probe?.(), timedOut]);
   } catch {
     // Only time is lost: the first request makes its own call, and reports its own failure.
   } finally {
@@ -49,19 +50,19 @@ const isOfTrigger = <Event>(event: Event | undefined): event is Event =>
 
 /**
  * @param args of the handler after the event: the context, after the stream of a streaming handler
- * @throws the probe's error, a failure of the function
+ * @throws the first probe's error, a failure of the function
  */
-async function runProbe(probe: Probe, args: readonly unknown[]): Promise<undefined> {
+async function runProbes(probes: Probes, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
-  while (!(await isPassed(probe, context))) await sleep(PAUSE_MS);
+  while (!(await arePassed(probes, context))) await sleep(PAUSE_MS);
   for (const stream of args) if (stream instanceof Writable) stream.end();
   return undefined;
 }
 
-/** False if the probe may pass later: new IAM permissions may take seconds to propagate. */
-async function isPassed(probe: Probe, context: LambdaContext | undefined): Promise<boolean> {
+/** False if the probes may pass later: new IAM permissions may take seconds to propagate. */
+async function arePassed(probes: Probes, context: LambdaContext | undefined): Promise<boolean> {
   try {
-    await probe();
+    await Promise.all(probes.map((probe) => probe()));
     return true;
   } catch (error) {
     const isRefused = error instanceof Error && error.name === 'AccessDeniedException';

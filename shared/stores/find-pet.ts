@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import type { SchemasOf } from '../contract/inventory.ts';
 import type { Label, PetRecord } from '../contract/pets.ts';
-import { reachingDynamoDB } from '../dynamodb.ts';
 import { int64AttributeSchema, parseItem } from '../item-attributes.ts';
 
 const labelSchema = v.object({ id: int64AttributeSchema, name: v.string() } satisfies SchemasOf<Label>);
@@ -29,13 +28,13 @@ export const petItem = ({ id, category, tags, ...fields }: PetRecord) => ({
 
 const labelAttribute = (label: Label) => ({ ...label, id: BigInt(label.id) });
 
-/** The record of a pet; undefined if there is none. @throws ServiceError SERVICE_UNAVAILABLE */
+/** The record of a pet; undefined if there is none. */
 export async function findPet(
   client: DynamoDBDocumentClient,
   tableName: string,
   petId: Int64,
 ): Promise<PetRecord | undefined> {
   const get = new GetCommand({ TableName: tableName, Key: { petId: BigInt(petId) } });
-  const { Item } = await reachingDynamoDB(client.send(get));
+  const { Item } = await client.send(get);
   return Item && parseItem(petItemSchema, Item, 'petId');
 }

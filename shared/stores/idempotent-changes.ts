@@ -1,18 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { ServiceError } from '../contract/errors.ts';
-import type { Int64 } from '../contract/int64.ts';
-import { type InventoryItem, inventoryItemSchema } from '../contract/inventory.ts';
-import { isResponseLost, isUnavailable, retry } from '../dynamodb.ts';
+import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
+import { type Int64, int64Schema } from '../contract/int64.ts';
+import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../contract/inventory.ts';
+import { isUnavailable, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import {
+  ANY_ID,
   changeFailure,
-  type ChangeState,
+  ChangeState,
   isExpected,
-  newVersion,
   type OldItem,
   parseRefused,
   parseStockItem,
@@ -38,12 +38,9 @@ export interface IdempotentRequest {
 /** An entry after a change, which an earlier request may have made. */
 export type ChangeResult = StockVersion & { readonly isReplayed?: boolean };
 
-/** The request of a probe, which is never recorded. */
-export const probeRequest = (): IdempotentRequest => ({ requestId: `probe ${randomUUID()}`, fingerprint: '' });
-
-interface IdempotentChangeState extends ChangeState {
+class IdempotentChangeState extends ChangeState {
   /** The entry as last read. */
-  entry?: InventoryItem | undefined;
+  entry: InventoryItem | undefined;
 }
 
 /**
@@ -61,6 +58,22 @@ export class IdempotentChanges {
     this.#requestsTable = requestsTable;
   }
 
+  /**
+   * A transaction whose condition fails, as no write sets its version, and the read of an update. The pet differs each
+   * time, so concurrent starts do not conflict.
+   */
+  get probes() {
+    const change = async (): Promise<void> => {
+      const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));
+      const request = { requestId: `probe ${randomUUID()}`, fingerprint: '' };
+      await this.applyIdempotently(request, { petId, by: 1, versions: ['none'] }).catch((failure: unknown) => {
+        const { status, cause } = serviceErrorOf(failure);
+        if (status >= 500) throw cause;
+      });
+    };
+    return [change, () => this.#stock.find(ANY_ID)];
+  }
+
   /** Applies a change: once, if it has an idempotent request. @throws as {@link applyIdempotently} */
   apply(request: IdempotentRequest | undefined, change: StockChange): Promise<ChangeResult> {
     return request ? this.applyIdempotently(request, change) : this.#stock.change(change);
@@ -74,7 +87,7 @@ export class IdempotentChanges {
    *   current ETag, or as {@link changeFailure} has it
    */
   async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<ChangeResult> {
-    const state: IdempotentChangeState = { version: newVersion(), mayBeApplied: false };
+    const state = new IdempotentChangeState();
     try {
       return await retry(() => this.#attempt(request, change, state), isUnavailable);
     } catch (error) {
@@ -86,18 +99,19 @@ export class IdempotentChanges {
   async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<ChangeResult> {
     const response = 'by' in change ? undefined : await this.#responseTo(change, state);
     try {
-      await this.#client.send(this.#transaction(request, change, state.version, response));
+      await state.written(this.#client.send(this.#transaction(request, change, state.version, response)));
     } catch (error) {
-      const [record, stock] = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
-      const isRepeated = record?.Code === FAILED_CONDITION;
-      // After a lost response the record is probably of an attempt of this request.
-      const isReplayed = !state.mayBeApplied;
-      state.mayBeApplied ||= isRepeated || isResponseLost(error);
-      if (isRepeated) return { ...(await this.#repeated(record.Item, request, change)), isReplayed };
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const [record, stock] = error.CancellationReasons ?? [];
+      if (record?.Code === FAILED_CONDITION) {
+        // After a lost response the record is probably of an attempt of this request.
+        const isReplayed = !state.mayBeApplied;
+        state.mayBeApplied = true;
+        return { ...(await this.#repeated(record.Item, request, change)), isReplayed };
+      }
       const isRefused = record?.Code === 'None' && stock?.Code === FAILED_CONDITION;
-      throw (isRefused && refusalOf(stock.Item, change, state)) || error;
+      throw (isRefused ? refusalOf(stock.Item, change, state) : undefined) ?? reasonOf(error);
     }
-    state.mayBeApplied = true;
     return response ?? this.#read(change.petId);
   }
 
@@ -148,14 +162,23 @@ export class IdempotentChanges {
   }
 }
 
-/** Why the entry was not changed; undefined if another attempt, with the current entry, may change it. */
-function refusalOf(item: OldItem, change: StockChange, state: IdempotentChangeState): ServiceError | undefined {
+/** Why a transaction was canceled, as an error of that name. A reason that every attempt would meet comes first. */
+function reasonOf(canceled: TransactionCanceledException): Error {
+  const { CancellationReasons = [], message } = canceled;
+  const reasons = CancellationReasons.filter(({ Code }) => Code !== 'None').map(({ Code: name }) =>
+    Object.assign(new Error(message, { cause: canceled }), { name }),
+  );
+  return reasons.find((reason) => !isUnavailable(reason)) ?? reasons[0] ?? canceled;
+}
+
+/** Why the entry was not changed, or may have been; undefined if another attempt, with the current entry, may do it. */
+function refusalOf(item: OldItem, change: StockChange, state: IdempotentChangeState): unknown {
   const found = parseRefused(item);
   state.entry = found?.entry;
   const refusal = stockChangeError(found, change);
   // A lost attempt may still arrive, and succeed if the quantity allows it by then. Its expected version never returns.
   const isFinal = !state.mayBeApplied || (found !== undefined && !isExpected(found, change));
-  return isFinal ? refusal : undefined;
+  return isFinal ? refusal : state.lostResponse;
 }
 
 function undefinedIfUnreadable(error: unknown): undefined {

@@ -3,7 +3,7 @@ import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from '@aws
 import * as v from 'valibot';
 import type { Int64 } from '../contract/int64.ts';
 import type { InventoryItem } from '../contract/inventory.ts';
-import { reachingDynamoDB, readWithRetries } from '../dynamodb.ts';
+import { readWithRetries } from '../dynamodb.ts';
 import { int64AttributeSchema, type Item, parseItem } from '../item-attributes.ts';
 import { stockEntrySchema, STORE_ID } from './stock-store.ts';
 
@@ -33,12 +33,7 @@ export interface Page<Entry> {
 /** With the names of the attributes that an item is read from. */
 type ItemSchema<Entry> = v.GenericSchema<unknown, Entry> & { readonly entries: Readonly<Record<string, unknown>> };
 
-/** DynamoDB did not process all keys of a batch, as it throttles: named as its error for a throttled call. */
-class Unprocessed extends Error {
-  override readonly name = 'ThrottlingException';
-}
-
-/** The existing items of max 100 keys, read consistently, in any order. @throws ServiceError SERVICE_UNAVAILABLE */
+/** The existing items of max 100 keys, read consistently, in any order. */
 export async function itemsOf(
   client: DynamoDBDocumentClient,
   tableName: string,
@@ -54,9 +49,10 @@ export async function itemsOf(
     );
     found.push(...(Responses?.[tableName] ?? []));
     left = UnprocessedKeys?.[tableName]?.Keys ?? [];
-    if (left.length > 0) throw new Unprocessed();
+    // DynamoDB throttles: named as its error for a throttled call.
+    if (left.length > 0) throw Object.assign(new Error('Unprocessed keys'), { name: 'ThrottlingException' });
   };
-  await reachingDynamoDB(readWithRetries(read));
+  await readWithRetries(read);
   return found;
 }
 
@@ -75,7 +71,7 @@ export class SortedTable<Entry> {
     this.#schema = schema;
   }
 
-  /** All entries after an id, an array per Query, also empty (rare status). @throws ServiceError SERVICE_UNAVAILABLE */
+  /** All entries after an id, an array per Query, also empty (rare status). */
   async *all(status?: string, after?: Int64): AsyncGenerator<readonly Entry[]> {
     let size = FIRST_QUERY;
     do {
@@ -89,8 +85,6 @@ export class SortedTable<Entry> {
   /**
    * At most `limit` entries, by one Query. With a status the page may be short or empty although more entries follow:
    * it reads {@link MAX_READ_FOR_PAGE} items.
-   *
-   * @throws ServiceError SERVICE_UNAVAILABLE
    */
   async page({ status, after }: Selection, limit: number): Promise<Page<Entry>> {
     // One more than the page shows whether it is the last; DynamoDB may return a last key there too.
@@ -100,7 +94,7 @@ export class SortedTable<Entry> {
     return { entries: this.#parse(entries), last: items.length > limit ? this.#idOf(entries.at(-1)) : last };
   }
 
-  /** The existing entries of these ids, max 100, read consistently, by id. @throws ServiceError SERVICE_UNAVAILABLE */
+  /** The existing entries of these ids, max 100, read consistently, by id. */
   async byIds(ids: readonly Int64[]): Promise<readonly Entry[]> {
     const keys = ids.map((id) => ({ storeId: STORE_ID, [this.#idName]: BigInt(id) }));
     const found = await itemsOf(this.#client, this.#tableName, keys, this.#projection());
@@ -126,7 +120,7 @@ export class SortedTable<Entry> {
       },
       Limit: limit,
     });
-    const { Items, LastEvaluatedKey } = await reachingDynamoDB(readWithRetries(() => this.#client.send(query)));
+    const { Items, LastEvaluatedKey } = await readWithRetries(() => this.#client.send(query));
     return { items: Items ?? [], last: LastEvaluatedKey && this.#idOf(LastEvaluatedKey) };
   }
 

@@ -18,7 +18,7 @@
  * four attempts within five seconds. Those that may have been are retried only if that is idempotent:
  * with a record, or with a version. Otherwise the code is UPDATE_OUTCOME_UNKNOWN.
  */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -28,15 +28,7 @@ import { type Int64, int64Schema } from '../contract/int64.ts';
 import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../contract/inventory.ts';
 import { entityTag, MAX_QUANTITY, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
 import { petStatuses } from '../contract/records.ts';
-import {
-  isResponseLost,
-  isConnectionGone,
-  isUnavailable,
-  reachingDynamoDB,
-  retry,
-  unavailable,
-  wasRefused,
-} from '../dynamodb.ts';
+import { isConnectionGone, isResponseLost, isUnavailable, retry, wasRefused } from '../dynamodb.ts';
 import {
   exactNumbers,
   expressionAttributes,
@@ -71,16 +63,28 @@ export type StockAdjustment = Target & Readonly<InventoryAdjustment>;
 
 export type StockChange = StockUpdate | StockAdjustment;
 
-/** The state of a change across its attempts. */
-export interface ChangeState {
-  /** The version that each attempt writes. */
-  readonly version: string;
-  /** Whether an attempt was applied, may have been, or may still be. */
-  mayBeApplied: boolean;
-}
-
 /** 72 random bits. */
-export const newVersion = (): string => randomBytes(9).toString('base64url');
+const newVersion = (): string => randomBytes(9).toString('base64url');
+
+/** The state of a change across its attempts. */
+export class ChangeState {
+  /** The version that each attempt writes. */
+  readonly version = newVersion();
+  /** Whether an attempt was applied, may have been, or may still be. */
+  mayBeApplied = false;
+  /** The failure of the last attempt that may have been. */
+  lostResponse: unknown;
+
+  /** Awaits the write of an attempt. */
+  async written<Output>(write: Promise<Output>): Promise<Output> {
+    const output = await write.catch((error: unknown) => {
+      if (isResponseLost(error)) Object.assign(this, { mayBeApplied: true, lostResponse: error });
+      throw error;
+    });
+    this.mayBeApplied = true;
+    return output;
+  }
+}
 
 /** The version of an entry that was added manually, without one. */
 const unversioned = (petId: Int64): string => `unversioned${petId}`;
@@ -91,7 +95,7 @@ export const stockEntrySchema = v.object({
   status: petStatusSchema,
 } satisfies SchemasOf<InventoryItem>);
 
-/** The condition of each field that {@link stockEntrySchema} can read it; `writeOf` has that of the quantity. */
+/** The condition of each field that {@link stockEntrySchema} can read it; {@link conditionsOf} has the quantity's. */
 const readable = {
   status: (name, value) => `${name} IN (${petStatuses.map(value).join(', ')})`,
 } satisfies Record<
@@ -124,10 +128,10 @@ export class StockStore {
     this.#tableName = tableName;
   }
 
-  /** The current entry of a pet; undefined if there is none. @throws ServiceError SERVICE_UNAVAILABLE */
+  /** The current entry of a pet; undefined if there is none. */
   async find(petId: Int64): Promise<StockVersion | undefined> {
     const get = new GetCommand({ TableName: this.#tableName, Key: keyOf(petId), ConsistentRead: true });
-    const { Item } = await reachingDynamoDB(this.#client.send(get));
+    const { Item } = await this.#client.send(get);
     return Item && parseStockItem(Item);
   }
 
@@ -141,7 +145,7 @@ export class StockStore {
    *   {@link changeFailure} has it
    */
   async change(change: StockChange): Promise<StockVersion> {
-    const state: ChangeState = { version: newVersion(), mayBeApplied: false };
+    const state = new ChangeState();
     try {
       return await this.#write(change, state).catch((error: unknown) => this.#settle(error, change, state));
     } catch (error) {
@@ -151,22 +155,21 @@ export class StockStore {
 
   async #write(change: StockChange, state: ChangeState): Promise<StockVersion> {
     const write = new UpdateCommand({ ...this.writeOf(change, state.version), ReturnValues: 'ALL_NEW' });
-    const mayRepeat = (error: unknown): boolean => {
-      state.mayBeApplied ||= isResponseLost(error);
-      return wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
-    };
-    const { Attributes = {} } = await retry(() => this.#client.send(write), mayRepeat);
-    state.mayBeApplied = true;
+    const mayRepeat = (error: unknown): boolean =>
+      wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
+    const { Attributes = {} } = await retry(() => state.written(this.#client.send(write)), mayRepeat);
     return parseStockItem(Attributes);
   }
 
   /** After a failure: the entry, if a lost attempt made the change. @throws why it was not, or may not have been */
-  async #settle(failure: unknown, change: StockChange, { version, mayBeApplied }: ChangeState): Promise<StockVersion> {
+  async #settle(failure: unknown, change: StockChange, state: ChangeState): Promise<StockVersion> {
+    const { version, mayBeApplied, lostResponse } = state;
     const isRefused = failure instanceof ConditionalCheckFailedException;
     if (!isRefused && !mayBeApplied) throw failure;
     const found = isRefused ? parseRefused(failure.Item) : await this.find(change.petId);
     if (found?.version === version) return found;
-    throw mayBeApplied ? unavailable(failure) : (stockChangeError(found, change) ?? failure);
+    if (mayBeApplied) throw isRefused ? lostResponse : failure;
+    throw stockChangeError(found, change) ?? failure;
   }
 
   /**
@@ -176,35 +179,46 @@ export class StockStore {
    * @param unchanged fields that the entry must have with these values, or must not have if undefined
    */
   writeOf(change: StockChange, version: string, unchanged: Item = {}) {
-    const { petId, versions, ifQuantity, ...fields } = change;
-    const { ExpressionAttributeNames, ExpressionAttributeValues, name, value } = expressionAttributes();
-    const equal = ([field, content]: readonly [string, unknown]): string => `${name(field)} = ${value(content)}`;
-    const by = 'by' in fields ? fields.by : 0;
-    const sets =
-      'by' in fields ? [`${name('quantity')} = ${name('quantity')} + ${value(by)}`] : Object.entries(fields).map(equal);
-    const hasVersion = versions
-      ? `${name('version')} IN (${versions.map(value).join(', ')})`
-      : `attribute_type(${name('version')}, ${value('S')})`;
-    const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
-    const conditions = [
-      `${name('quantity')} BETWEEN ${value(Math.max(0, -by))} AND ${value(MAX_QUANTITY - Math.max(0, by))}`,
-      ...Object.entries(readable).map(([field, condition]) => condition(name(field), value)),
-      ...(ifQuantity === undefined ? [] : [equal(['quantity', ifQuantity])]),
-      mayHaveNone ? `(${hasVersion} OR attribute_not_exists(${name('version')}))` : hasVersion,
-      ...Object.entries(unchanged).map(([field, content]) =>
-        content === undefined ? `attribute_not_exists(${name(field)})` : equal([field, content]),
-      ),
-    ];
+    const { ExpressionAttributeNames, ExpressionAttributeValues, ...attributes } = expressionAttributes();
     return {
       TableName: this.#tableName,
-      Key: keyOf(petId),
-      UpdateExpression: `SET ${[...sets, equal(['version', version])].join(', ')}`,
-      ConditionExpression: conditions.join(' AND '),
+      Key: keyOf(change.petId),
+      UpdateExpression: updateExpression(change, version, attributes),
+      ConditionExpression: conditionsOf(change, unchanged, attributes).join(' AND '),
       ExpressionAttributeNames,
       ExpressionAttributeValues,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
+}
+
+type Attributes = Pick<ReturnType<typeof expressionAttributes>, 'name' | 'value'>;
+
+function updateExpression(change: StockChange, version: string, { name, value }: Attributes): string {
+  const setVersion = `${name('version')} = ${value(version)}`;
+  if ('by' in change) return `SET ${name('quantity')} = ${name('quantity')} + ${value(change.by)}, ${setVersion}`;
+  const { petId: _petId, versions: _versions, ifQuantity: _ifQuantity, ...fields } = change;
+  const sets = Object.entries(fields).map(([field, content]) => `${name(field)} = ${value(content)}`);
+  return `SET ${[...sets, setVersion].join(', ')}`;
+}
+
+/** The entry is readable, as the change expects it, and its quantity remains in range. */
+function conditionsOf(change: StockChange, unchanged: Item, { name, value }: Attributes): string[] {
+  const { petId, versions, ifQuantity } = change;
+  const required = ifQuantity === undefined ? unchanged : { ...unchanged, quantity: ifQuantity };
+  const by = 'by' in change ? change.by : 0;
+  const hasVersion = versions
+    ? `${name('version')} IN (${versions.map(value).join(', ')})`
+    : `attribute_type(${name('version')}, ${value('S')})`;
+  const mayHaveNone = versions?.includes(unversioned(petId)) ?? true;
+  return [
+    `${name('quantity')} BETWEEN ${value(Math.max(0, -by))} AND ${value(MAX_QUANTITY - Math.max(0, by))}`,
+    ...Object.entries(readable).map(([field, condition]) => condition(name(field), value)),
+    mayHaveNone ? `(${hasVersion} OR attribute_not_exists(${name('version')}))` : hasVersion,
+    ...Object.entries(required).map(([field, content]) =>
+      content === undefined ? `attribute_not_exists(${name(field)})` : `${name(field)} = ${value(content)}`,
+    ),
+  ];
 }
 
 const keyOf = (petId: Int64) => ({ storeId: STORE_ID, petId: BigInt(petId) });
@@ -221,21 +235,20 @@ export const parseRefused = (item: OldItem): StockVersion | undefined =>
   item && parseStockItem(unmarshall(item, { ...exactNumbers }));
 
 /**
- * The response to a failed update.
+ * The failure of a change as its store throws it: UPDATE_OUTCOME_UNKNOWN, or an INTERNAL_ERROR that says that nothing
+ * was changed; what refused the change, or made DynamoDB unavailable, as it is.
  *
  * @param unknown message and headers of UPDATE_OUTCOME_UNKNOWN; false if nothing was changed
  */
 export function changeFailure(
   failure: unknown,
   unknown: false | Pick<ServiceErrorOptions, 'message' | 'headers'>,
-): ServiceError {
-  const error = isUnavailable(failure) ? unavailable(failure) : serviceErrorOf(failure);
-  const { code, message, status, cause } = error;
-  if (status < 500) return error;
+): unknown {
+  const { status, message, cause } = serviceErrorOf(failure);
+  if (status < 500) return failure;
   if (unknown) return new ServiceError('UPDATE_OUTCOME_UNKNOWN', { ...unknown, cause });
-  return code === 'INTERNAL_ERROR'
-    ? new ServiceError(code, { message: `${message} Nothing was changed.`, cause })
-    : error;
+  if (isUnavailable(failure)) return failure;
+  return new ServiceError('INTERNAL_ERROR', { message: `${message} Nothing was changed.`, cause });
 }
 
 /** Why an update fails on the current entry; undefined if it would succeed. */
@@ -267,22 +280,6 @@ export const isExpected = ({ version }: StockVersion, { versions }: StockChange)
 
 /** An id for reads that need no existing pet. */
 export const ANY_ID = v.parse(int64Schema, '0');
-
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PET_NOT_FOUND', 'PRECONDITION_FAILED']);
-
-/**
- * For a probe: an update whose condition fails, as no write sets this version. The pet differs each time, so
- * concurrent starts do not conflict.
- *
- * @throws the error that a request would fail with
- */
-export async function probeChange(make: (change: StockAdjustment) => Promise<unknown>): Promise<void> {
-  const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));
-  await make({ petId, by: 1, versions: ['none'] }).catch((error: unknown) => {
-    const { code, cause } = serviceErrorOf(error);
-    if (!REFUSALS.has(code)) throw cause;
-  });
-}
 
 export const petNotFound = (petId: Int64): ServiceError =>
   new ServiceError('PET_NOT_FOUND', { message: `There is no pet ${petId}.` });

@@ -184,8 +184,7 @@ describe('the service', () => {
     expect(lines.filter((line) => !line.startsWith('        at '))).toEqual([
       expect.stringMatching(/^\d\d:\d\d:\d\d PATCH \/v1\/inventory\/101 503 \d+ ms [\w-]{36} [\w-]+\/\w{4}$/),
       expect.stringMatching(/^ {4}The update may have been applied/),
-      '    ServiceError: The service is temporarily unavailable.',
-      '    [cause]: InternalServerError: a fault',
+      '    InternalServerError: a fault',
       '',
     ]);
     expect(shown).toContain('\n        at ');

@@ -5,17 +5,17 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type ClientOptions,
   documentClient,
-  isConnectionGone,
   isResponseLost,
+  isThrottled,
   isUnavailable,
-  reachingDynamoDB,
   readWithRetries,
+  responseTo,
 } from '../../shared/dynamodb.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { pointSdkAt } from '../support/engines.ts';
 import { UNPARSABLE_RESPONSE } from '../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { failureOf, reply, ScriptedServer, silence, type Step } from './client/scripted-server.ts';
+import { failureOf, reply, ScriptedServer, type Step } from './client/scripted-server.ts';
 
 acceptForeignErrors();
 
@@ -48,38 +48,39 @@ describe('The DynamoDB client', () => {
     expect([unparsable, unsent].map(isUnavailable)).toEqual([true, false]);
     expect(requests).toHaveLength(1);
   });
-
-  test('waits for a response no longer than its timeout', async () => {
-    const { client } = await clientOf(silence, { requestTimeout: 200 });
-    const failure = await failureOf(client.send(new GetCommand(GET)));
-
-    expect(failure).toMatchObject({ name: 'TimeoutError' });
-    expect([isUnavailable(failure), isConnectionGone(failure)]).toEqual([true, false]);
-  });
 });
 
 const metadata = { message: 'x', $metadata: {} };
+const named = (name: string) => Object.assign(new Error('x'), { name });
 const fault = new InternalServerError(metadata);
 
 describe('A failed call', () => {
   test.each<[string, unknown]>([
     ['an error of DynamoDB', fault],
     ['throttling', new ThrottlingException(metadata)],
-    ['a timeout', Object.assign(new Error('x'), { name: 'TimeoutError', $metadata: {} })],
+    ['a timeout', Object.assign(named('TimeoutError'), { $metadata: {} })],
+    ['a conflict of transactions', named('TransactionConflict')],
     ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })],
-  ])('returns SERVICE_UNAVAILABLE with Retry-After: 1 after %s', async (_, cause) => {
+  ])('returns SERVICE_UNAVAILABLE with Retry-After: 1 after %s', (_, cause) => {
     const unavailable = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' }, cause };
     expect(isUnavailable(cause)).toBe(true);
-    await expect(reachingDynamoDB(Promise.reject(cause))).rejects.toMatchObject(unavailable);
+    expect(responseTo(cause)).toMatchObject(unavailable);
   });
 
   test.each<[string, unknown]>([
     ['a missing table', new ResourceNotFoundException(metadata)],
     ['a bug', new TypeError('x is undefined')],
+    ["middy's timeout of a function", named('TimeoutError')],
     ['a value that is no error', 'x'],
-  ])('throws the original failure after %s', async (_, error) => {
-    expect(isUnavailable(error)).toBe(false);
-    await expect(reachingDynamoDB(Promise.reject(error))).rejects.toBe(error);
+    ['a transaction of an invalid form', named('ValidationError')],
+  ])('returns INTERNAL_ERROR after %s', (_, cause) => {
+    expect(isUnavailable(cause)).toBe(false);
+    expect(responseTo(cause)).toMatchObject({ code: 'INTERNAL_ERROR', cause });
+  });
+
+  test('is called throttled only if it was', () => {
+    const names = ['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict', 'ConditionalCheckFailed'];
+    expect(names.map(named).map(isThrottled)).toEqual([true, true, false, false]);
   });
 });
 

@@ -31,15 +31,15 @@ export type Fault =
 export const UNPARSABLE_RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}';
 
 /** The response of an AWS API to a call that it does not carry out. */
-export const awsFault = (status: number, type: string, message: string): FaultyResponse => ({
+export const awsFault = (status: number, type: string, message: string, more: object = {}): FaultyResponse => ({
   kind: 'response',
   status,
   headers: { 'Content-Type': 'application/json', 'x-amzn-ErrorType': type },
-  body: JSON.stringify({ __type: type, message }),
+  body: JSON.stringify({ __type: type, message, ...more }),
 });
 
-export const dynamoDBError = (status: number, type: string): FaultyResponse =>
-  awsFault(status, `com.amazonaws.dynamodb.v20120810#${type}`, 'a fault');
+export const dynamoDBError = (status: number, type: string, more?: object): FaultyResponse =>
+  awsFault(status, `com.amazonaws.dynamodb.v20120810#${type}`, 'a fault', more);
 
 export interface Call {
   readonly method: string;

@@ -93,6 +93,26 @@ export function propertiesOf<Schema extends v.GenericSchema>(
   );
 }
 
+const oneOrMany = v.pipe(
+  v.unknown(),
+  v.transform((value) => (Array.isArray(value) ? value : [value])),
+  v.array(v.string()),
+);
+const statement = v.strictObject({ Effect: v.literal('Allow'), Action: oneOrMany, Resource: oneOrMany });
+const policySchema = v.looseObject({
+  Roles: v.array(v.string()),
+  PolicyDocument: v.looseObject({ Statement: v.array(statement) }),
+});
+
+export const policiesOf = (stage: ReadableStage) =>
+  propertiesOf(stage, 'AWS::IAM::Policy', policySchema).map(([, properties]) => properties);
+
+/** Everything that a role may do, as `action on resource`. */
+export const grantsIn = (policies: ReturnType<typeof policiesOf>, role: string): string[] =>
+  policies
+    .flatMap(({ Roles, PolicyDocument }) => (Roles.includes(`<${role}>`) ? PolicyDocument.Statement : []))
+    .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((one) => `${action} on ${one}`)));
+
 /** Functions of CloudFormation as texts, where they are no more than that. */
 export function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions);

@@ -24,9 +24,13 @@ const refusedAfterAll = FilterPattern.literal(
 /** Lambda's log line about a failed invocation, one for each (Telemetry API, `platform.report`). */
 const failedCall = FilterPattern.literal('{ ($.type = "platform.report") && ($.record.status != "success") }');
 
-/** Causes of a request that DynamoDB throttled, as named in shared/dynamodb.ts. */
-const THROTTLED = ['*Exceeded*', 'Throttling*', 'Transaction*'];
-const throttledRequest = FilterPattern.literal(`{ ($.complete NOT EXISTS) && (${anyOf('cause', THROTTLED)}) }`);
+/** Causes of a request that DynamoDB throttled, or that met other writes, as named in shared/dynamodb.ts. */
+const THROTTLED = ['*Exceeded*', 'Throttling*'];
+const CONTENDED = ['Transaction*', 'ConditionalCheckFailed'];
+/** With another status the failure is ours, whatever its cause is called. */
+const throttledRequest = FilterPattern.literal(
+  `{ ($.status = "503") && (${anyOf('cause', [...THROTTLED, ...CONTENDED])}) }`,
+);
 const excusedList = FilterPattern.literal(
   `{ ($.complete IS FALSE) && (${anyOf('cause', [...THROTTLED, SLOW_CLIENT])}) }`,
 );

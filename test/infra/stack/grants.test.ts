@@ -4,22 +4,13 @@ import { describe, expect, test } from '@jest/globals';
 import { HttpRequest } from '@smithy/core/transport';
 import * as v from 'valibot';
 import { KeyRegistry } from '../../shared/key-registry/key-registry.ts';
-import { propertiesOf, readableStage, withoutFunctions } from '../../support/service-template.ts';
+import { grantsIn, policiesOf, propertiesOf, readableStage, withoutFunctions } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
 
 const staging = readableStage('staging');
 
-const oneOrMany = v.pipe(
-  v.unknown(),
-  v.transform((value) => (Array.isArray(value) ? value : [value])),
-  v.array(v.string()),
-);
-const statement = v.strictObject({ Effect: v.literal('Allow'), Action: oneOrMany, Resource: oneOrMany });
-const policySchema = v.looseObject({
-  Roles: v.array(v.string()),
-  PolicyDocument: v.looseObject({ Statement: v.array(statement) }),
-});
-const policies = propertiesOf(staging, 'AWS::IAM::Policy', policySchema).map(([, properties]) => properties);
+const policies = policiesOf(staging);
+const grantsOf = (role: string): string[] => grantsIn(policies, role);
 
 /**
  * What the sync of keys calls of API Gateway, by method and path with `*` for each id: it reads all, completes a
@@ -100,13 +91,6 @@ const expected: readonly [name: string, grants: readonly string[]][] = [
     ],
   ],
 ];
-
-/** Everything that a role may do, as `action on resource`. */
-function grantsOf(role: string): string[] {
-  return policies
-    .flatMap(({ Roles, PolicyDocument }) => (Roles.includes(`<${role}>`) ? PolicyDocument.Statement : []))
-    .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((one) => `${action} on ${one}`)));
-}
 
 describe('the role', () => {
   test.each(expected)('of %s allows only logging, tracing and %j', (name, grants) => {

@@ -217,7 +217,8 @@ test('Metric filters match gateway refusals of admitted requests, and calls that
   const called = propertiesOf(production, 'AWS::Lambda::Function', v.unknown())
     .map(([name]) => name)
     .filter((name) => name.startsWith('Functions'));
-  const throttled = '($.cause = "*Exceeded*") || ($.cause = "Throttling*") || ($.cause = "Transaction*")';
+  const throttled = '($.cause = "*Exceeded*") || ($.cause = "Throttling*")';
+  const contended = '($.cause = "Transaction*") || ($.cause = "ConditionalCheckFailed")';
 
   expect(filters.map(([, { LogGroupName }]) => LogGroupName)).toEqual(
     [
@@ -232,7 +233,7 @@ test('Metric filters match gateway refusals of admitted requests, and calls that
         '($.gatewayError = "QUOTA_EXCEEDED")) && (($.method != "PATCH") || ($.resource != "/inventory")) }',
       '{ ($.type = "platform.report") && ($.record.status != "success") }',
       `{ ($.complete IS FALSE) && (${throttled} || ($.cause = "SlowClientError")) }`,
-      `{ ($.complete NOT EXISTS) && (${throttled}) }`,
+      `{ ($.status = "503") && (${throttled} || ${contended}) }`,
     ]),
   );
   expect(stage?.AccessLogSetting.Format).toMatchObject({

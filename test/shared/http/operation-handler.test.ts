@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { type ErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import { contextOf, uncountedContext } from '../../../shared/http/authorizer-result.ts';
+import { responseTo as responseToFailure } from '../../../shared/dynamodb.ts';
 import { operationHandler, type Reply, streamingHandler } from '../../../shared/http/operation-handler.ts';
 import { limitHeaders, unknownLimitHeaders } from '../../../shared/http/response-headers.ts';
 import { limitRefusal } from '../../../shared/keys/verdict.ts';
@@ -18,6 +19,7 @@ import { streamedResponse } from './streamed-response.ts';
 
 const lines = recordRequestLines();
 const faults = recordFaults();
+const store = { probes: [], responseTo: responseToFailure };
 const own = { 'X-API-Stability': 'beta', Link: '<https://example.com>; rel="sunset"' };
 
 interface Answer {
@@ -29,10 +31,10 @@ interface Answer {
 type Respond = () => Promise<Reply>;
 
 const atOnce = (respond: Respond, event = aProxyEvent(), headers: Record<string, string> = own): Promise<Answer> =>
-  responseTo(operationHandler(respond, { headers }).handler, event);
+  responseTo(operationHandler(respond, { headers, store }).handler, event);
 
 async function streamed(respond: Respond, event = aProxyEvent()): Promise<Answer> {
-  const { handler } = streamingHandler(respond, { headers: own });
+  const { handler } = streamingHandler(respond, { headers: own, store });
   const { statusCode, headers, text, failure } = await streamedResponse(handler, event);
   if (failure !== undefined) throw failure;
   return { statusCode, headers, body: text };
@@ -87,10 +89,15 @@ describe.each([
 
   test('logs the cause of a 503 with the request id, and no cause of a 400', async () => {
     await invoke(failing(new ServiceError('INVALID_BODY', { cause: new SyntaxError('x') })));
-    await invoke(failing(new ServiceError('SERVICE_UNAVAILABLE', { cause: new TypeError('connect ECONNREFUSED') })));
+    await invoke(failing(Object.assign(new TypeError('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })));
+    await invoke(failing(Object.assign(new Error('invalid'), { name: 'ValidationError' })));
 
-    expect(lines().map(({ cause }) => cause)).toEqual([undefined, 'TypeError']);
-    expect(faults()).toEqual([[expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]]);
+    expect(lines().map(({ status, cause }) => [status, cause])).toEqual([
+      ['400', undefined],
+      ['503', 'TypeError'],
+      ['500', 'ValidationError'],
+    ]);
+    expect(faults()[0]).toEqual([expect.stringMatching(/7b4b5a2e-0d5c.*SERVICE_UNAVAILABLE.*ECONNREFUSED/)]);
   });
 });
 

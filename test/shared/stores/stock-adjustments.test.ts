@@ -3,7 +3,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
 import type { StockVersion } from '../../../shared/stores/stock-store.ts';
 import { engines } from '../../support/engines.ts';
-import type { Fault } from '../../support/faulty-engine.ts';
+import { dynamoDBError, type Fault } from '../../support/faulty-engine.ts';
 import { FaultyStock, isRead } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
@@ -81,6 +81,22 @@ describe.each(engines)('an adjustment of the stock, on %s', (_engine, start) => 
       message: expect.stringContaining('the same Idempotency-Key'),
     });
   });
+
+  test.each([
+    [['None', 'TransactionConflict'], { name: 'TransactionConflict' }, 4],
+    [['ThrottlingError', 'None'], { name: 'ThrottlingError' }, 4],
+    [['TransactionConflict', 'ValidationError'], { cause: { name: 'ValidationError' } }, 1],
+  ])(
+    'with a key whose transaction is canceled for %j fails with %j after %d attempts',
+    async (codes, failure, attempts) => {
+      const CancellationReasons = codes.map((Code) => ({ Code }));
+      const canceled = dynamoDBError(400, 'TransactionCanceledException', { CancellationReasons });
+      faulty.engine.faults = ({ action }) => (isRead(action) ? undefined : canceled);
+
+      await expect(take(-1)).rejects.toMatchObject(failure);
+      expect(faulty.engine.calls).toHaveLength(attempts);
+    },
+  );
 
   test('of -1 by 100 clients takes exactly 60 of a stock of 60, despite faults', async () => {
     await faulty.stock.put(anEntry(42, 60), { version: 'v1' });

@@ -135,6 +135,7 @@ describeOnEachEngine('updates of the stock', (newClient) => {
 });
 
 const THROTTLED = dynamoDBError(400, 'ThrottlingException');
+const CLOSED = { code: 'ECONNRESET' };
 const IN_CONFLICT = dynamoDBError(400, 'TransactionConflictException');
 
 /** What goes wrong with calls that are carried out, or may be, and their responses. */
@@ -165,10 +166,10 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
 
-    test('that is throttled returns 503 after four attempts', async () => {
+    test('that is throttled fails after four attempts', async () => {
       faulty.failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
 
-      await expect(apply(update)).rejects.toMatchObject(unavailable('temporarily unavailable'));
+      await expect(apply(update)).rejects.toMatchObject({ name: 'ThrottlingException' });
       expect(writes()).toBe(4);
       expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
     });
@@ -187,6 +188,14 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
 
       await expect(faulty.store.change(update)).rejects.toMatchObject(outcomeUnknown('read the entry'));
       expect(faulty.engine.actions).toEqual(['UpdateItem', 'UpdateItem', 'GetItem']);
+    });
+
+    test('fails with the cause of its read after a lost response', async () => {
+      faulty.engine.faults = ({ action }) => (isWrite(action) ? { kind: 'halfResponse' } : THROTTLED);
+      const unknown = outcomeUnknown('read the entry', {}, { name: 'ThrottlingException' });
+
+      await expect(faulty.store.change({ ...update, versions: ['v1'] })).rejects.toMatchObject(unknown);
+      expect(faulty.engine.actions).toEqual(['UpdateItem', 'GetItem']);
     });
 
     test('is applied once after an idle connection was closed', async () => {
@@ -219,7 +228,7 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
       faulty.before(isWrite, () => faulty.stock.put(anEntry(42, 99), { version: 'v9' }), 2);
       const outcome = faulty.store.change({ ...update, versions: ['v1'] });
 
-      await expect(outcome).rejects.toMatchObject(outcomeUnknown('may have been applied'));
+      await expect(outcome).rejects.toMatchObject(outcomeUnknown('may have been applied', {}, CLOSED));
     });
 
     test('returns 503 if its response was lost and the entry is deleted', async () => {
@@ -264,21 +273,27 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
       await faulty.stock.delete('42');
 
       await expect(faulty.keyed(update)).rejects.toMatchObject(
-        outcomeUnknown('may have been applied', { 'Retry-After': '1' }),
+        outcomeUnknown('may have been applied', { 'Retry-After': '1' }, CLOSED),
       );
+    });
+
+    test('is repeated while the entry changes before it, and its throttled read fails as such', async () => {
+      faulty.engine.beforeCall = async ({ action }) => {
+        if (isWrite(action)) await faulty.stock.put(anEntry(42, 1, writes() % 2 === 0 ? 'sold' : 'available'));
+      };
+      await expect(faulty.keyed(update)).rejects.toMatchObject({ name: 'ConditionalCheckFailed' });
+      expect(writes()).toBe(4);
+
+      faulty.engine.faults = ({ action }) => (isRead(action) ? THROTTLED : undefined);
+      await expect(faulty.keyed(update)).rejects.toMatchObject({ name: 'ThrottlingException' });
     });
   });
 });
 
-const unavailable = (message: string) => ({
-  code: 'SERVICE_UNAVAILABLE',
-  headers: { 'Retry-After': '1' },
-  message: expect.stringContaining(message),
-});
-
 /** `Retry-After` invites a retry, which is safe only with an Idempotency-Key. */
-const outcomeUnknown = (message: string, headers: object = {}) => ({
+const outcomeUnknown = (message: string, headers: object = {}, cause: object = {}) => ({
   code: 'UPDATE_OUTCOME_UNKNOWN',
   headers,
   message: expect.stringContaining(message),
+  cause,
 });
