@@ -4,7 +4,7 @@ import { gatewayClients } from '../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../shared/key-registry/key-history.ts';
 import { KeyUsage } from '../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../shared/key-registry/key-table.ts';
-import { syncKeys, type SyncReport } from '../shared/key-registry/sync-keys.ts';
+import { syncKeys, type SyncReport } from '../shared/key-registry/key-sync.ts';
 import { logOrigin, metricLine } from '../shared/log.ts';
 
 const origin = logOrigin();
@@ -33,7 +33,7 @@ const MAX_LISTED = 100;
  * all keys: an event may be late, duplicate or lost, and one run covers a whole batch.
  */
 export const handler = async (): Promise<void> => {
-  publish(await syncKeys(registry, { usage }));
+  publish(await syncKeys(registry, usage));
 };
 
 /** Logs one line, whose metrics an alarm monitors. */

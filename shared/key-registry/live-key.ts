@@ -23,14 +23,13 @@ export interface LiveKey {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Its customers' usage plan of the stage. API Gateway allows one at most. */
+  /** Its customers' usage plan of the stage; undefined: on no plan. API Gateway allows one at most. */
   readonly usagePlanId: string | undefined;
-  /** Plan and tags as for a record; undefined without such a plan. */
-  readonly reading: Reading | undefined;
+  /** Plan and tags as for a record; undefined if they are invalid. */
+  readonly fields: GatewayFields | undefined;
+  /** Why plan or tags are invalid, as text for an admin after the id of the key. */
+  readonly problem: string | undefined;
 }
-
-/** `problem`: why plan or tags are invalid, as text for an admin after the id of the key. */
-export type Reading = { readonly fields: GatewayFields } | { readonly problem: string };
 
 /** A snapshot of a stage's keys in API Gateway. */
 export interface GatewayState {
@@ -108,25 +107,26 @@ export function liveKey(
   if (!value) throw new Error(`API Gateway did not return the value of the key ${keyId}`);
   const createdAt = createdDate?.getTime() ?? 0;
   const key = { keyId, value, recordId: recordIdOf(value), name: shortened(name), enabled, createdAt, tags };
-  return { ...key, usagePlanId: usagePlan?.usagePlanId, reading: usagePlan && read(key, usagePlan) };
+  const read = usagePlan && readTags(key, usagePlan);
+  const [fields, problem] = typeof read === 'string' ? [undefined, read] : [read, undefined];
+  return { ...key, usagePlanId: usagePlan?.usagePlanId, fields, problem };
 }
 
-function read(
-  { keyId, recordId, name, enabled, tags }: Omit<LiveKey, 'usagePlanId' | 'reading'>,
+/** The fields as for a record, or their problem. */
+function readTags(
+  { keyId, recordId, name, enabled, tags }: Omit<LiveKey, 'usagePlanId' | 'fields' | 'problem'>,
   { plan, name: planName }: CustomerPlan,
-): Reading {
+): GatewayFields | string {
   if (recordId === undefined)
-    return { problem: 'has an invalid value: delete it, and create one with npm run admin -- keys create' };
+    return 'has an invalid value: delete it, and create one with npm run admin -- keys create';
   if (plan === undefined)
-    return {
-      problem: `is on the usage plan ${planName}, which is not of this service: tag that with ${gatewayTags.plan}, one of ${planIds.join(', ')}`,
-    };
+    return `is on the usage plan ${planName}, which is not of this service: tag that with ${gatewayTags.plan}, one of ${planIds.join(', ')}`;
   const limits = plans[plan].limits === 'agreed' ? agreedLimits(tags) : plans[plan].limits;
-  if (typeof limits === 'string') return { problem: limits };
+  if (typeof limits === 'string') return limits;
   const expires = tags[gatewayTags.expires];
   const expiresAtMs = expires === undefined ? undefined : isoTime(expires);
-  if (Number.isNaN(expiresAtMs)) return { problem: `has a tag ${gatewayTags.expires} that is not an ISO 8601 date` };
-  return { fields: { keyId, name, plan, ...limits, enabled, expiresAtMs } };
+  if (Number.isNaN(expiresAtMs)) return `has a tag ${gatewayTags.expires} that is not an ISO 8601 date`;
+  return { keyId, name, plan, ...limits, enabled, expiresAtMs };
 }
 
 /** The limits in the tags of a key, or their problem. */

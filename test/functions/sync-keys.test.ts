@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
-import type { syncKeys, SyncReport } from '../../shared/key-registry/sync-keys.ts';
+import type { syncKeys, SyncReport } from '../../shared/key-registry/key-sync.ts';
 import { metricsIn, recordLog } from '../support/request-lines.ts';
 
 const nothing: SyncReport = {
@@ -17,7 +17,7 @@ const nothing: SyncReport = {
 };
 const log = recordLog();
 const sync = jest.fn<typeof syncKeys>();
-jest.unstable_mockModule('../../shared/key-registry/sync-keys.ts', () => ({ syncKeys: sync }));
+jest.unstable_mockModule('../../shared/key-registry/key-sync.ts', () => ({ syncKeys: sync }));
 const tables = { KEYS_TABLE: 'keys', HISTORY_TABLE: 'history', USAGE_TABLE: 'usage' };
 Object.assign(process.env, { ...tables, API_ID: 'api', API_STAGE: 'v1' });
 const { handler } = await import('../../functions/sync-keys.ts');
@@ -36,8 +36,8 @@ test('a sync logs one line with its counts, at most 100 names each, and its two 
   await handler();
   const line: unknown = JSON.parse(log());
 
-  const [registry, options] = sync.mock.lastCall ?? [];
-  expect(options?.usage).toBeInstanceOf(KeyUsage);
+  const [registry, usage] = sync.mock.lastCall ?? [];
+  expect(usage).toBeInstanceOf(KeyUsage);
   expect(registry?.keyTable).toBeInstanceOf(KeyTable);
   expect(registry?.apiStage).toEqual({ apiId: 'api', stage: 'v1' });
   expect(line).toMatchObject({

@@ -19,6 +19,9 @@ const put = (differences: object): Edit =>
 
 const PAST = '2026-01-01';
 
+/** The ids of other keys that are deleted with the one that a scenario is about: few enough for an admin. */
+export const SEVERAL: readonly string[] = ['1', '2', '3', '4'];
+
 /** What an admin does to a key in the AWS console, in one go. */
 export const consoleEdits = {
   'console: move': put({ planId: 'business' }),
@@ -31,6 +34,11 @@ export const consoleEdits = {
     if (key) world.records.putApiKey({ ...key, tags: { ...key.tags, expires: PAST } });
   }),
   'console: delete': onKey((world, id) => world.records.deleteApiKey(id)),
+  'console: delete several': (world, { recordId }) => {
+    for (const { id, value } of world.records.apiKeys)
+      if (value === recordId || SEVERAL.includes(id)) world.records.deleteApiKey(id);
+  },
+  'console: delete all': ({ records }) => records.apiKeys.forEach(({ id }) => records.deleteApiKey(id)),
 } as const satisfies Record<string, Edit>;
 
 export type ConsoleEdit = keyof typeof consoleEdits;

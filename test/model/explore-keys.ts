@@ -32,7 +32,11 @@ const seconds: readonly ActorName[] = [
   'console: enable',
   'console: rename',
   'console: delete',
+  'console: delete several',
+  'console: delete all',
 ];
+
+const GONE = ['console: delete', 'console: delete all'] as const;
 
 type Pair = Pick<Scenario, 'first' | 'second'>;
 
@@ -50,6 +54,8 @@ function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
         const block = blocks[at % blocks.length];
         if (block !== undefined && !pair.second.startsWith('console'))
           for (const fault of faults) yield { ...pair, fault, at, hasOldLists, block };
+        for (const gone of pair.second.startsWith('console') || hasOldLists ? [] : GONE)
+          for (const fault of faults) yield { ...pair, fault, at, hasOldLists, gone };
         for (let until = 1; until <= (isDeep ? MAX_CALLS : 0); until++)
           yield { ...pair, fault: 'stop', at, until, hasOldLists };
       }
@@ -67,7 +73,7 @@ export async function exploreKeys(every: number): Promise<number> {
   const explorer = new KeyExplorer();
   let [at, run] = [0, 0];
   for (const scenario of scenarios(pairs, every === 1)) {
-    if (scenario.at <= explorer.callsOf(scenario.first) && at++ % every === 0) {
+    if (scenario.at <= explorer.callsOf(scenario) && at++ % every === 0) {
       await explorer.run(scenario);
       run += 1;
     }

@@ -1,8 +1,8 @@
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
-import { readLive } from '../../shared/key-registry/apply.ts';
-import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
-import { SETTLED_MS } from '../../shared/key-registry/reconcile.ts';
+import { readLive } from '../../shared/key-registry/update-gateway.ts';
+import { syncKeys } from '../../shared/key-registry/key-sync.ts';
+import { FAULT_MS, SETTLED_MS } from '../../shared/key-registry/reconcile.ts';
 import { idOf, type KeyRecord } from '../../shared/keys/key-record.ts';
 import { plans } from '../../shared/keys/plans.ts';
 import {
@@ -12,8 +12,9 @@ import {
   InProcessTarget,
   issueSubject,
 } from '../support/in-process-target.ts';
+import { aKey } from '../support/tables.ts';
 import { type Block, type ConsoleEdit, consoleEdits } from './console-edits.ts';
-import { type Done, KeyRules, RuleBrokenError } from './key-rules.ts';
+import { type Done, KeyRules, OTHER, RuleBrokenError } from './key-rules.ts';
 
 /** What happens at the call at which the first actor is stopped, while the second does all of its work. */
 export const faults = ['stop', 'pause', 'freeze', 'kill', 'late', 'lost'] as const;
@@ -31,6 +32,8 @@ export interface Scenario {
   readonly until?: number;
   /** An admin blocks the key in API Gateway, three minutes after all is done. */
   readonly block?: Block;
+  /** A deletion that a sync has seen before all of it. */
+  readonly gone?: ConsoleEdit;
   /** The lists of API Gateway are as they were before, for some minutes. */
   readonly hasOldLists: boolean;
 }
@@ -63,7 +66,7 @@ class Actor {
   #rest = Promise.withResolvers<void>();
 
   start(world: InProcessTarget, work: () => Promise<unknown>, after: () => void): Promise<void> {
-    const intercept: Interception = async (perform, name) => {
+    const wait: Interception = async (perform, name) => {
       this.calls += 1;
       this.call = name;
       const { promise, resolve } = Promise.withResolvers<Interception | undefined>();
@@ -73,6 +76,13 @@ class Actor {
       const response = await (fault ? fault(perform, name) : perform());
       after();
       return response;
+    };
+    // A sync makes some of its calls at the same time: they go one after the other.
+    let last: Promise<unknown> = Promise.resolve();
+    const intercept: Interception = (perform, name) => {
+      const call = last.then(() => wait(perform, name));
+      last = call.catch(() => undefined);
+      return call;
     };
     void world.run(work, intercept).then(
       (result) => this.#end('done', result),
@@ -115,7 +125,7 @@ class Actor {
 export class KeyExplorer {
   readonly #world = new InProcessTarget();
   readonly #realNow = Date.now;
-  readonly #calls = new Map<CommandName, number>();
+  readonly #calls = new Map<string, number>();
   #now = 0;
   #lists: { readonly until: number; readonly responses: Map<string, Answer> } | undefined;
 
@@ -142,23 +152,24 @@ export class KeyExplorer {
   }
 
   /** Calls that a command was seen to make; until then any number. */
-  callsOf(name: CommandName): number {
-    return this.#calls.get(name) ?? Infinity;
+  callsOf({ first, gone }: Scenario): number {
+    return this.#calls.get(`${first} ${gone}`) ?? Infinity;
   }
 
   /** @throws RuleBrokenError */
   async run(scenario: Scenario): Promise<void> {
-    if (scenario.at > this.callsOf(scenario.first)) return;
+    if (scenario.at > this.callsOf(scenario)) return;
     try {
       await this.#play(scenario);
     } catch (error) {
       if (!(error instanceof RuleBrokenError)) throw error;
-      const { first, second, fault, at, until, hasOldLists, block } = scenario;
+      const { first, second, fault, at, until, hasOldLists, block, gone } = scenario;
       const how = [
         `${fault} at call ${at}`,
         ...(until === undefined ? [] : [`back at call ${until} of the other`]),
         ...(hasOldLists ? ['old lists'] : []),
         ...(block === undefined ? [] : [`then ${block}`]),
+        ...(gone === undefined ? [] : [`after ${gone}`]),
       ].join(', ');
       throw new RuleBrokenError(`${first} with ${second} (${how}): ${error.message}`);
     }
@@ -166,13 +177,19 @@ export class KeyExplorer {
 
   async #play(scenario: Scenario): Promise<void> {
     const world = this.#world;
-    const { first, second, fault, at, until, block } = scenario;
+    const { first, second, fault, at, until, block, gone } = scenario;
     this.#now = Date.UTC(2026, 10, 23, 9);
     this.#lists = undefined;
     world.reset();
-    const start = [first, second].includes('resume') ? 'suspended' : startOf(first);
+    const start = [first, second].includes('resume') && !gone ? 'suspended' : startOf(first);
     const subject = await issueSubject(world, start);
-    if (first === 'sync') await halfMoved(world, subject, this.#now);
+    if (/several|all/.test(`${second} ${gone}`))
+      for (let id = 1; id <= OTHERS; id++)
+        await world.issue(aKey({ keyId: `${id}`, name: OTHER, revision: 1 }), 'free');
+    if (gone) {
+      consoleEdits[gone](world, subject);
+      await syncKeys(world.target);
+    } else if (first === 'sync') await halfMoved(world, subject, this.#now);
     if (scenario.hasOldLists) {
       this.#lists = { until: this.#now + OLD_LISTS_MS, responses: new Map() };
       await syncKeys(world.target);
@@ -183,7 +200,7 @@ export class KeyExplorer {
     const one = new Actor();
     await one.start(world, () => commands[first](world.target, subject.recordId, subject), look);
     while (one.calls < at && one.outcome === undefined) await one.step();
-    if (one.outcome !== undefined) return void this.#calls.set(first, one.calls);
+    if (one.outcome !== undefined) return void this.#calls.set(`${first} ${gone}`, one.calls);
 
     if (fault === 'freeze' && CHANGES.test(one.call)) return;
     let late: (() => Promise<unknown>) | undefined;
@@ -244,14 +261,14 @@ export class KeyExplorer {
       rules.hold();
       if (index >= agreed) await rules.agree();
       if (index >= cleared) rules.cleared();
-      if (index >= metered) rules.onOwnPlan(this.#now + 60 * SECOND);
+      if (index >= metered) rules.onOwnPlan(this.#now + (rules.isFault ? FAULT_MS : 60 * SECOND));
     }
   }
 
   /** What the second is about: the key that the first makes, as soon as it is there. */
   #aim(first: CommandName, subject: KeyRecord): KeyRecord {
     const made = first.startsWith('create')
-      ? this.#world.items.find(({ recordId }) => recordId !== subject.recordId)
+      ? this.#world.items.find(({ recordId, name }) => recordId !== subject.recordId && name !== OTHER)
       : undefined;
     return made ?? subject;
   }
@@ -264,6 +281,9 @@ export class KeyExplorer {
 }
 
 const startOf = (first: CommandName) => (first === 'move off Enterprise' ? 'on Enterprise' : 'open');
+
+/** Keys beside the subject where many lose their copies: with it, more than an admin may delete. */
+const OTHERS = 11;
 
 const isEdit = (name: ActorName): name is ConsoleEdit => name in consoleEdits;
 

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../infra/local/control-plane/gateway-records.ts';
 import { AdminError } from '../../infra/admin/service/failures.ts';
-import type { SyncReport } from '../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../shared/key-registry/key-sync.ts';
 import { isInterim, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { describeChange } from '../../shared/key-registry/key-history.ts';
 import { hashToken } from '../../shared/keys/token.ts';
@@ -9,7 +9,7 @@ import { MAIN_LABEL } from '../../shared/key-registry/record-changes.ts';
 import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
 import { recordOf } from './virtual-table.ts';
-import type { Block } from './console-edits.ts';
+import { type Block, SEVERAL } from './console-edits.ts';
 import type { ActorName, Scenario } from './key-explorer.ts';
 
 export class RuleBrokenError extends Error {
@@ -37,11 +37,15 @@ const effects: { readonly [Name in ActorName]?: readonly [part: string, holds: (
   'console: expire': ['expiry', ({ expiresAtMs = NO_EXPIRY }) => expiresAtMs < Date.now()],
   edit: ['name', ({ name }) => name === 'edited'],
   'console: rename': ['name', ({ name }) => name === 'renamed'],
-  'console: delete': ['all', ({ revoked }) => revoked],
+  'console: delete': ['state', ({ enabled }) => !enabled],
+  'console: delete several': ['state', ({ enabled }) => !enabled],
   revoke: ['all', ({ revoked }) => revoked],
 };
 
-const CLOSING = /suspend|revoke|disable|take off|expire|delete/;
+const CLOSING = /suspend|revoke|disable|take off|expire|delete(?! all)/;
+
+/** The name of the keys that only a deletion of several or all is about. */
+export const OTHER = 'other';
 
 /** The rules that commands, syncs and edits keep together, whatever happens to one of them. */
 export class KeyRules {
@@ -85,15 +89,24 @@ export class KeyRules {
 
   /** At any time: an open key admits its client, and the gateway admits what the limits do. */
   look(now: number): void {
-    const { first, second } = this.#scenario;
+    const { first, second, hasOldLists } = this.#scenario;
     const isEdited = second.startsWith('console') || this.#block !== undefined;
+    // A new key that no old list has is found gone before all others, and blocked.
+    const isNew = this.isFault && hasOldLists && first.startsWith('create');
     for (const record of this.#world.items) {
-      const mayBeClosed = [first, second, this.#block ?? ''].some((name) => CLOSING.test(name) || name === 'resume');
+      if (record.revoked && ![first, second].includes('revoke'))
+        throw new RuleBrokenError('a key is revoked without an admin');
       const isOpen = Object.keys(record.tokens).some((hash) => 'window' in nextStep(record, hash, now));
-      if (!mayBeClosed && !isOpen) throw new RuleBrokenError('an open key is refused');
+      if (!isNew && !this.#mayBeClosed(record) && !isOpen) throw new RuleBrokenError('an open key is refused');
       if (isOpen && !isInterim(record, now) && !isEdited) this.#admits(record);
     }
     this.#closed(now);
+  }
+
+  #mayBeClosed(record: KeyRecord): boolean {
+    const { first, second, gone = '' } = this.#scenario;
+    if (record.name === OTHER) return this.#isOneOfSeveral(record);
+    return [first, second, this.#block ?? '', gone].some((name) => CLOSING.test(name) || name === 'resume');
   }
 
   #admits(record: KeyRecord): void {
@@ -150,7 +163,7 @@ export class KeyRules {
   hold(isSettled = false): void {
     const record = this.#world.items.find(({ recordId }) => recordId === this.aimed.recordId);
     if (!record) throw new RuleBrokenError('a record is gone');
-    const isRevoked = this.#isDone('revoke', 'console: delete');
+    const isRevoked = this.#isDone('revoke');
     for (const done of this.#done.filter(({ isDone, name }) => isDone && (isSettled || !name.startsWith('console')))) {
       const [part, holds] = effects[done.name] ?? [];
       const isShared = this.#done.some((other) => other !== done && other.isDone && effects[other.name]?.[0] === part);
@@ -177,6 +190,7 @@ export class KeyRules {
   async agree(): Promise<void> {
     for (const record of this.#world.items) {
       this.#same(record);
+      this.#blockedByDeletion(record);
       await this.#recorded(record);
     }
     this.hold(true);
@@ -214,6 +228,8 @@ export class KeyRules {
       if (key) throw new RuleBrokenError('a revoked key is in API Gateway');
       return;
     }
+    // One that is blocked needs none until it is resumed.
+    if (!key && !record.enabled) return;
     if (!key) throw new RuleBrokenError('a key is not in API Gateway');
     const plan = this.#world.records.planOnStage(key.id, apiStage)?.id;
     const live = [key.id, key.name, plan, key.enabled];
@@ -225,6 +241,27 @@ export class KeyRules {
       throw new RuleBrokenError(`API Gateway says ${live.join(', ')}, and the record ${said.join(', ')}`);
     if (record.plan === 'enterprise' && key.tags['per-minute'] !== String(record.perMinute))
       throw new RuleBrokenError('the agreed limits differ');
+  }
+
+  /** A few keys that were deleted stay blocked, unless an admin resumes them; of many, those that are named. */
+  #blockedByDeletion(record: KeyRecord): void {
+    const { first, second, gone } = this.#scenario;
+    const isSubject = record.recordId === this.#subject.recordId && ![first, second].includes('resume');
+    const isDeleted = this.#isOneOfSeveral(record) || (isSubject && gone === 'console: delete');
+    if (isDeleted && record.enabled) throw new RuleBrokenError('a key that was deleted is open');
+    const isNamed = this.#problems.some((words) => words.includes(`Blocked before that: ${record.keyId}.`));
+    if (!record.enabled && !this.#mayBeClosed(record) && !isNamed)
+      throw new RuleBrokenError('a key is shut although no admin has blocked it');
+  }
+
+  #isOneOfSeveral({ name, keyId = '' }: KeyRecord): boolean {
+    return name === OTHER && SEVERAL.includes(keyId) && this.#scenario.second.endsWith('several');
+  }
+
+  /** Whether so many keys were deleted that no admin can have meant it. */
+  get isFault(): boolean {
+    const { second, gone } = this.#scenario;
+    return [second, gone].includes('console: delete all');
   }
 
   /** A token that was shown works, where its key does. */

@@ -80,7 +80,7 @@ export const faultsOfKeys: readonly FaultOfKeys[] = [
   },
   {
     fault: 'a sync trusts the list without reading the key again',
-    file: 'shared/key-registry/sync-keys.ts',
+    file: 'shared/key-registry/key-sync.ts',
     from: 'const live = await readLive(',
     to: 'const live = listed ?? await readLive(',
     pair: { first: 'move to Pro', second: 'rotate', fault: 'stop' },
@@ -88,15 +88,15 @@ export const faultsOfKeys: readonly FaultOfKeys[] = [
   {
     fault: 'a command clears the pending sync of a concurrent command',
     file: 'infra/admin/keys/change-key.ts',
-    from: 'applyChange(target, { record: written, live }, wasApplied)',
-    to: 'applyChange(target, { record: written, live }, true)',
+    from: 'completeChange(target, { record: written, live }, wasApplied)',
+    to: 'completeChange(target, { record: written, live }, true)',
     pair: { first: 'move to Pro', second: 'move to Free', fault: 'pause' },
   },
   {
     fault: 'a sync applies a change without storing its own timestamp',
-    file: 'shared/key-registry/sync-keys.ts',
-    from: 'await keyTable.revise(record, { unappliedSince: Date.now() })',
-    to: '{ ...record, unappliedSince: Date.now() }',
+    file: 'shared/key-registry/key-sync.ts',
+    from: 'await keyTable.revise(record, stamp)',
+    to: '{ ...record, ...stamp }',
     pair: { first: 'sync', second: 'move to Free', fault: 'freeze' },
   },
   {
@@ -108,7 +108,7 @@ export const faultsOfKeys: readonly FaultOfKeys[] = [
   },
   {
     fault: 'a sync unblocks a key in API Gateway without reporting it',
-    file: 'shared/key-registry/sync-keys.ts',
+    file: 'shared/key-registry/key-sync.ts',
     from: 'if (problem) {',
     to: 'if (problem === "") {',
     pair: { first: 'move to Pro', second: 'move to Free', fault: 'stop' },
@@ -119,6 +119,34 @@ export const faultsOfKeys: readonly FaultOfKeys[] = [
     from: 'const record = await readRecord(target, found.recordId);\n    const live = await readLive(target, record);',
     to: 'const old = await readRecord(target, found.recordId);\n    const live = await readLive(target, old);\n    const record = await readRecord(target, found.recordId);',
     pair: { first: 'resume', second: 'move to Pro', fault: 'stop' },
+  },
+  {
+    fault: 'a key that is missing in API Gateway is revoked',
+    file: 'shared/key-registry/reconcile.ts',
+    from: 'isDeleted && record.enabled ? { enabled: false }',
+    to: 'isDeleted && record.enabled ? { enabled: false, revoked: true }',
+    pair: { first: 'move to Pro', second: 'console: delete', fault: 'stop' },
+  },
+  {
+    fault: 'a command creates a key anew that an admin has deleted',
+    file: 'infra/admin/keys/change-key.ts',
+    from: 'if (isMissing) checkMayCreateAnew',
+    to: 'if (false) checkMayCreateAnew',
+    pair: { first: 'edit', second: 'console: delete', fault: 'stop' },
+  },
+  {
+    fault: 'a resumed key is not created anew',
+    file: 'shared/key-registry/reconcile.ts',
+    from: "record.enabled ? ['key'] : []",
+    to: "record.keyId === '' ? ['key'] : []",
+    pair: { first: 'resume', second: 'sync', fault: 'stop' },
+  },
+  {
+    fault: 'a sync blocks all keys in a fault',
+    file: 'shared/key-registry/key-sync.ts',
+    from: 'mayBlock.map(servedInFault)',
+    to: 'mayBlock',
+    pair: { first: 'edit', second: 'console: delete all', fault: 'stop' },
   },
   {
     fault: 'a history entry does not name the previous change',

@@ -18,7 +18,7 @@ import { addToken, createKey, endToken, type NewToken, rotateKey } from '../../i
 import type { Inputs } from '../../infra/admin/keys/inputs.ts';
 import { keyActions } from '../../infra/admin/keys/key-actions.ts';
 import type { KeyView } from '../../infra/admin/keys/key-view.ts';
-import { syncKeys } from '../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../shared/key-registry/key-sync.ts';
 import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
 import { apiStage, aUsagePlan } from './gateway-records.ts';

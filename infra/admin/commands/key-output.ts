@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { MAIN_LABEL } from '../../../shared/key-registry/record-changes.ts';
 import {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type SyncOptions, syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
 import { planIds } from '../../../shared/keys/plans.ts';
 import { withoutTokens } from '../../../shared/keys/token.ts';
 import { AdminError, failureText } from '../service/failures.ts';
@@ -52,10 +52,10 @@ export function keysCommand(): Command {
   const sync = keys
     .command('sync')
     .description('Immediately adopt changes made in the AWS console or with the AWS CLI');
-  onService<SyncOptions>(sync, async (service, options) => {
+  onService(sync, async (service) => {
     const target = await service();
-    return outcome(await syncKeys(target, options), (done) => syncText(done, target.option));
-  }).option('--force', 'block keys that are missing in API Gateway, even if there are many', false);
+    return outcome(await syncKeys(target), (done) => syncText(done, target.option));
+  });
   return keys;
 }
 

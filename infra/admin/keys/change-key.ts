@@ -1,19 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apply, readLive } from '../../../shared/key-registry/apply.ts';
+import { readLive, updateGateway } from '../../../shared/key-registry/update-gateway.ts';
 import type { LiveKey } from '../../../shared/key-registry/live-key.ts';
 import {
   cleared,
   differingFields,
   editOf,
-  INTERIM_MS,
   isUnread,
+  lostProblem,
   openingProblem,
+  propagating,
   takesEdits,
 } from '../../../shared/key-registry/reconcile.ts';
 import type { KeyChange } from '../../../shared/key-registry/record-changes.ts';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { REFUSAL_CACHE_TTL_MS } from '../../../shared/keys/limiter.ts';
+import { isIssued } from '../../../shared/keys/token.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 
@@ -30,7 +32,7 @@ export interface Seen {
  *
  * @param change computes the fields from the key with that edit; called again after a lost race; may throw
  * @returns the updated key; with `unappliedSince` if API Gateway is not up to date, which a sync completes
- * @throws AdminError if it was revoked, or is missing in API Gateway: a sync decides whether it was deleted
+ * @throws AdminError if it was revoked, or is missing in API Gateway and not to be created anew
  */
 export async function changeKey(
   target: Target,
@@ -41,25 +43,41 @@ export async function changeKey(
   return untilDone(async () => {
     const record = await readRecord(target, found.recordId);
     const live = await readLive(target, record);
-    if (!live && record.keyId !== undefined)
-      throw new AdminError(
-        `The key ${record.keyId} is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it within five minutes. To sync now: npm run admin -- keys sync`,
-      );
     const wasApplied = takesEdits(record);
-    const edit = editOf(record, live);
-    const wanted = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
-    const isInGateway = wasApplied && differingFields({ ...record, ...wanted }, live).length === 0;
-    if (isInGateway && Object.keys(wanted).length === 0 && record.unappliedSince === undefined) return record;
+    // Only a sync blocks a key that it does not find.
+    const edit = live ? editOf(record, live) : {};
+    const fields = { ...edit, ...change({ ...record, ...edit }, { record, live }) };
+    const changed = { ...record, ...fields };
+    const isMissing = !live && record.keyId !== undefined && changed.enabled;
+    if (isMissing) checkMayCreateAnew(record, fields);
+    const isInGateway = wasApplied && differingFields(changed, live).length === 0;
+    if (isInGateway && Object.keys(fields).length === 0 && record.unappliedSince === undefined) return record;
     // Taken before the write, so that the minute reserved for its calls is never exceeded.
-    const soon = Object.keys(edit).length > 0 ? { interimUntil: Date.now() + INTERIM_MS } : {};
-    const stamp = isInGateway ? { ...soon, unappliedSince: undefined } : { unappliedSince: Date.now() };
-    const written = await target.keyTable.revise(record, { ...wanted, ...stamp }, { edit });
+    const now = Date.now();
+    const pending = { unappliedSince: now, ...(isMissing && { keyId: undefined }) };
+    const settled = { unappliedSince: undefined, ...(Object.keys(edit).length > 0 && propagating(record, now)) };
+    const written = await target.keyTable.revise(record, { ...fields, ...(isInGateway ? settled : pending) }, { edit });
     if (!written || isInGateway) return written;
     // An adopted edit may have blocked the key. A resume command unblocks it on purpose.
-    const opening = wasApplied || !record.enabled ? undefined : openingProblem(written, live);
+    const isOnPurpose = !record.enabled || fields.enabled === true;
+    const opening = wasApplied || isOnPurpose ? undefined : openingProblem(changed, live);
     if (opening) target.notices.incomplete(opening);
-    return applyChange(target, { record: written, live }, wasApplied);
+    return completeChange(target, { record: written, live }, wasApplied);
   });
+}
+
+/**
+ * A pending change is completed and a resume command asks for the key; otherwise a sync decides.
+ *
+ * @throws AdminError if the key, which is missing in API Gateway, must or can not be created anew
+ */
+function checkMayCreateAnew(record: KeyRecord, { enabled = false }: KeyChange): void {
+  if (!isIssued(record.recordId)) throw new AdminError(lostProblem(record));
+  if (enabled || !takesEdits(record)) return;
+  const id = idOf(record);
+  throw new AdminError(
+    `The key ${id} is missing in API Gateway. Nothing was changed. Within five minutes, a sync blocks it, or creates it anew if many are missing. To create it anew now: npm run admin -- keys resume ${id}`,
+  );
 }
 
 /**
@@ -68,12 +86,12 @@ export async function changeKey(
  *
  * @param wasApplied whether API Gateway was up to date before the write
  */
-export async function applyChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
+export async function completeChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
   const { keyTable } = target;
   try {
-    const keyId = await apply(target, record, live);
+    const keyId = await updateGateway(target, record, live);
     if (!wasApplied && keyId === record.keyId) return reportUnapplied(target, record);
-    const settled = await keyTable.revise(record, { keyId, ...(wasApplied && cleared(Date.now())) });
+    const settled = await keyTable.revise(record, { keyId, ...(wasApplied && cleared(record, Date.now())) });
     return reportUnapplied(target, settled ?? (await keyTable.get(record.recordId)) ?? record);
   } catch (error) {
     return reportUnapplied(target, record, reasonOf(error));

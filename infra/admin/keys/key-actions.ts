@@ -1,4 +1,4 @@
-import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
+import { deleteLiveKey, usagePlanIdOf } from '../../../shared/key-registry/update-gateway.ts';
 import { differences, type KeyChange, MAIN_LABEL, revocation } from '../../../shared/key-registry/record-changes.ts';
 import { takesEdits, UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { type Access, idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
@@ -16,7 +16,7 @@ import {
 } from './change-key.ts';
 import { findKey, findRecord } from './find-key.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
-import { endingText, isInState, reasonText } from './key-sentences.ts';
+import { endingText, statePhrase, reasonText } from './key-sentences.ts';
 import { type KeyView, keyView } from './key-view.ts';
 import { addToken, createKey, endToken, type NewToken, rotateKey } from './tokens.ts';
 
@@ -81,7 +81,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     isApplicable: isSuspendedOrDisabled,
     run: async (target, _, id) => {
       let [isRead, wasBlocked] = [false, false];
-      const resumed = await changeKey(target, await findKey(target, id), (now) => {
+      const found = await findKey(target, id);
+      const resumed = await changeKey(target, found, (now, { live }) => {
         // A key that is blocked again in the meantime stays blocked.
         if (isRead)
           throw new AdminError(
@@ -89,11 +90,16 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
           );
         isRead = true;
         wasBlocked = !now.enabled || now.suspendedUntil > Date.now();
-        return wasBlocked ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 } : {};
+        return wasBlocked || !live
+          ? { enabled: true, suspendedUntil: 0, suspendedByAdmin: false, minuteRefused: 0 }
+          : {};
       });
       if (wasBlocked) await waitForRefusalCacheExpiry(target);
       const view = keyView(resumed);
-      return { view, message: `${visible(view.name)} ${wasBlocked ? '' : 'is not suspended: it '}${isInState(view)}.` };
+      const isAnew = found.keyId !== undefined && found.keyId !== resumed.keyId;
+      const anew = isAnew ? ` Its API Gateway key was deleted, and is created anew with the id ${view.id}.` : '';
+      const state = `${wasBlocked ? '' : 'is not suspended: it '}${statePhrase(view)}`;
+      return { view, message: `${visible(view.name)} ${state}.${anew}` };
     },
   }),
   move: action({
@@ -114,7 +120,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
         plan,
         ...limits,
         // A key without a plan gets one.
-        ...(takesEdits(read) && live && !live.reading && { enabled: read.enabled && live.enabled }),
+        ...(takesEdits(read) && live && live.usagePlanId === undefined && { enabled: read.enabled && live.enabled }),
         // Refusals under the old limits no longer count toward a suspension.
         ...(!now.suspendedByAdmin && { suspendedUntil: 0 }),
         minuteRefused: 0,
@@ -122,7 +128,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       await waitForRefusalCacheExpiry(target);
       const view = keyView(record);
       const moved = `${visible(view.name)} is on ${plans[plan].title} now: ${limitsText(view)}.`;
-      return { view, message: view.state === 'active' ? moved : `${moved} It still ${isInState(view)}.` };
+      return { view, message: view.state === 'active' ? moved : `${moved} It still ${statePhrase(view)}.` };
     },
   }),
   edit: action({
@@ -139,7 +145,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       );
       if (expires !== undefined) await waitForRefusalCacheExpiry(target);
       const view = keyView(edited);
-      return { view, message: `${visible(view.name)} ${isInState(view)}. It expires: ${timeOrNever(view.expires)}.` };
+      return { view, message: `${visible(view.name)} ${statePhrase(view)}. It expires: ${timeOrNever(view.expires)}.` };
     },
   }),
   rotate: action({

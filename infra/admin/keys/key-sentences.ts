@@ -15,7 +15,7 @@ export const stateText = (view: KeyView): string =>
   shortStateText(view) + (view.suspendedUntil === null ? '' : ` until ${formatTime(view.suspendedUntil)}`);
 
 /** `is active`. */
-export const isInState = ({ state }: KeyView): string => `${state === 'no valid token' ? 'has' : 'is'} ${state}`;
+export const statePhrase = ({ state }: KeyView): string => `${state === 'no valid token' ? 'has' : 'is'} ${state}`;
 
 /** Shown for a revoked key in place of its tokens. */
 export const revokedText = ({ forgotten }: KeyView): string =>

@@ -111,7 +111,7 @@ export function selectKeys(records: readonly KeyRecord[], { plan, state, search 
     .filter((record) => plan === undefined || record.plan === plan)
     .filter((record) => hasText(record, text))
     .map((record) => keyView(record))
-    .filter((view) => isInState(view, state))
+    .filter((view) => hasState(view, state))
     .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
 }
 
@@ -120,7 +120,7 @@ const hasText = (record: KeyRecord, text: string): boolean =>
   idOf(record).includes(text) ||
   Object.values(record.tokens).some(({ last }) => last === text);
 
-function isInState(view: KeyView, filter: KeySelection['state']): boolean {
+function hasState(view: KeyView, filter: KeySelection['state']): boolean {
   if (filter === undefined) return view.state !== 'revoked';
   if (filter !== 'expiring') return view.state === filter;
   const { state, expires } = view;

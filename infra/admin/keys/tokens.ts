@@ -1,4 +1,4 @@
-import { usagePlanIdOf } from '../../../shared/key-registry/apply.ts';
+import { usagePlanIdOf } from '../../../shared/key-registry/update-gateway.ts';
 import {
   type AddTokenParams,
   type KeyChange,
@@ -22,7 +22,7 @@ import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { formatTime } from '../service/text.ts';
 import {
-  applyChange,
+  completeChange,
   changeRecord,
   readRecord,
   reportUnapplied,
@@ -83,7 +83,7 @@ export async function createKey(target: Target, params: CreateKeyParams): Promis
   const tokens = tokenEntry(token, { access, pending: true }, now);
   const record = await target.keyTable.add(newRecord({ ...identity, tokens, unappliedSince: now }));
   if (!record) throw new Error('The record id of the new key already exists');
-  return newToken(target, token, await applyChange(target, { record, live: undefined }, true));
+  return newToken(target, token, await completeChange(target, { record, live: undefined }, true));
 }
 
 /** The tokens with a pending one. @throws AdminError if the key has the maximum number of tokens */

@@ -1,7 +1,7 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { isUnreachable } from '../../../shared/dynamodb.ts';
-import { NotAppliedError } from '../../../shared/key-registry/apply.ts';
+import { NotAppliedError } from '../../../shared/key-registry/update-gateway.ts';
 import { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import { messageOf } from '../../../shared/log.ts';
 import { visible } from './text.ts';

@@ -7,7 +7,7 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { exactNumbers } from '../../../shared/item-attributes.ts';
-import type { Registry } from '../../../shared/key-registry/apply.ts';
+import type { Registry } from '../../../shared/key-registry/update-gateway.ts';
 import { gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeEach } from '@jest/globals';
 import type { Hono } from 'hono';
 import { createConsole } from '../../../infra/admin/console/console-app.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { HostClock } from '../../support/host-clock.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';

@@ -1,7 +1,9 @@
-import { NotFoundException, ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
+import { ServiceUnavailableException } from '@aws-sdk/client-api-gateway';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
+import type { Inputs } from '../../../infra/admin/keys/inputs.ts';
+import { keyActions } from '../../../infra/admin/keys/key-actions.ts';
 import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   runAction,
@@ -19,6 +21,7 @@ const { world, target } = service;
 
 const history = async () => target.history.of(await service.record(), 9);
 const suspend = (values: object) => runAction(target, 'suspend', 'subject', values);
+const NO_INPUTS: Inputs = JSON.parse('{}');
 const untilResumed = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
 
 describe('While API Gateway is unavailable', () => {
@@ -74,22 +77,6 @@ describe('a suspension', () => {
     expect(await service.record()).toMatchObject({ suspendedUntil, suspendedByAdmin: true });
   });
 
-  test('of a key that is missing from API Gateway does not create it there; a sync revokes it', async () => {
-    await issueSubject(world, 'open');
-    world.records.deleteApiKey('subject');
-
-    expect(await suspend({})).toMatchObject({ state: 'suspended', applied: false });
-    expect(service.messages).toEqual([
-      expect.stringMatching(
-        /^The change is in effect, .*\(The key subject is missing in API Gateway\. .* A sync completes it /,
-      ),
-    ]);
-    expect(world.records.apiKeys).toEqual([]);
-    await syncKeys(target);
-    expect(await service.record()).toMatchObject({ revoked: true });
-    await expect(suspend({})).rejects.toThrow('The key subject was revoked.');
-  });
-
   test.each<[string, number, Partial<KeyRecord>]>([
     ['does not shorten an automatic one', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
     ['does not end one that lasts until it is resumed', UNTIL_RESUMED, untilResumed],
@@ -113,15 +100,65 @@ describe('a suspension', () => {
   });
 });
 
-test('A command changes nothing if API Gateway does not find the key', async () => {
-  const subject = await issueSubject(world, 'suspended');
-  const missing = new NotFoundException({ message: 'No', $metadata: {} });
-  service.before('GetApiKeyCommand', () => Promise.reject(missing));
+const lose = async (differences: Partial<KeyRecord> = {}) => {
+  const subject = await issueSubject(world, 'open', differences);
+  world.records.deleteApiKey('subject');
+  return subject;
+};
 
-  await expect(commands.resume(target, 'subject')).rejects.toThrow(
-    'The key subject is missing in API Gateway. Nothing was changed there. If it was deleted, the next sync revokes it',
-  );
-  expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
+describe('A key that is missing in API Gateway', () => {
+  test.each(['move to Pro', 'edit'] as const)('is left to a sync by %s, and once blocked, stays so', async (name) => {
+    const subject = await lose();
+    await expect(commands[name](target, 'subject')).rejects.toThrow(
+      /^The key subject is missing in API Gateway\. Nothing was changed\. .* keys resume subject$/,
+    );
+    expect(await world.keys()).toEqual([{ ...subject, revision: 1 }]);
+
+    await syncKeys(target);
+    expect(await commands[name](target, 'subject')).toMatchObject({ state: 'disabled', applied: true });
+    await service.syncLater();
+    expect(await service.record()).toMatchObject(name === 'edit' ? { name: 'edited' } : { plan: 'pro' });
+    expect(world.records.apiKeys).toEqual([]);
+  });
+
+  test.each([true, false])('is created anew by keys resume, which says so; after a sync: %s', async (isSynced) => {
+    await lose();
+    if (isSynced) await syncKeys(target);
+    const { message, view } = (await keyActions['resume']?.run(target, NO_INPUTS, 'subject')) ?? {};
+
+    const id = world.records.apiKeys[0]?.id;
+    expect(message).toBe(
+      `acme ${isSynced ? '' : 'is not suspended: it '}is active. Its API Gateway key was deleted, and is created anew with the id ${id}.`,
+    );
+    expect(view).toMatchObject({ id, state: 'active', applied: true });
+    expect(world.records.apiKeys).toMatchObject([{ enabled: true, planId: 'free' }]);
+  });
+
+  test('is suspended at once, and not created', async () => {
+    await lose();
+
+    expect(await suspend({})).toMatchObject({ state: 'suspended', applied: true });
+    await service.syncLater();
+    expect(await service.record()).toMatchObject(untilResumed);
+    expect(world.records.apiKeys).toEqual([]);
+  });
+
+  test('is created anew by a command that completes a pending change, and reported', async () => {
+    await lose({ unappliedSince: NOW - 4 * MINUTE_MS });
+    await commands['move to Pro'](target, 'subject');
+
+    expect(service.messages).toContainEqual(expect.stringMatching(/^The key subject was deleted in API Gateway/));
+    expect(world.records.apiKeys).toMatchObject([{ enabled: true, planId: 'pro' }]);
+  });
+
+  test('cannot be created anew if it was created there', async () => {
+    await lose({ recordId: 'f'.repeat(64) });
+    await syncKeys(target);
+
+    await expect(commands.resume(target, 'subject')).rejects.toThrow('Its value is not stored');
+    expect(await commands['move to Pro'](target, 'subject')).toMatchObject({ plan: 'pro', state: 'disabled' });
+    expect(world.records.apiKeys).toEqual([]);
+  });
 });
 
 describe('The history', () => {

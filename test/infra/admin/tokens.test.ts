@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findToken, showKey } from '../../../infra/admin/keys/key-view.ts';
 import { addToken, endToken, rotateKey } from '../../../infra/admin/keys/tokens.ts';
-import { syncKeys } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
 import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { anApiKey } from '../../support/gateway-records.ts';

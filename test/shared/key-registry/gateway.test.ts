@@ -1,6 +1,6 @@
 import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { apiKeyArn } from '../../../shared/key-registry/apply.ts';
+import { apiKeyArn } from '../../../shared/key-registry/update-gateway.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway.ts';

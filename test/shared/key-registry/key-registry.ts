@@ -5,7 +5,7 @@ import type { InitializeHandlerOutput } from '@smithy/types';
 import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
-import { type SyncOptions, syncKeys, type SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import { syncKeys, type SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
 import { InProcessTarget, KEYS_TABLE } from '../../support/in-process-target.ts';
@@ -36,13 +36,13 @@ export class KeyRegistry extends InProcessTarget {
     return this.target.keyTable;
   }
 
-  sync(options?: SyncOptions): Promise<SyncReport> {
-    return syncKeys(this.target, options);
+  sync(): Promise<SyncReport> {
+    return syncKeys(this.target);
   }
 
   /** What a sync did, but for what it left unchanged. */
-  async did(options?: SyncOptions): Promise<Partial<SyncReport>> {
-    const { unchanged: _, keysInAccount: __, ...report } = await this.sync(options);
+  async did(): Promise<Partial<SyncReport>> {
+    const { unchanged: _, keysInAccount: __, ...report } = await this.sync();
     return report;
   }
 

@@ -36,9 +36,8 @@ afterEach(() => registry.close());
 const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
 
 /** What a key on a usage plan says of a record. */
-const readingOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
-  liveKey({ id: 'k1', value: ISSUED, name: 'acme', enabled: true, ...key }, { usagePlanId: 'own', name: 'Acme', plan })
-    .reading;
+const readOf = (key: ApiKey, plan: CustomerPlan['plan'] = 'free') =>
+  liveKey({ id: 'k1', value: ISSUED, name: 'acme', enabled: true, ...key }, { usagePlanId: 'own', name: 'Acme', plan });
 
 describe('a key of API Gateway', () => {
   test.each<[string, string, string | undefined]>([
@@ -52,7 +51,7 @@ describe('a key of API Gateway', () => {
   ])('has the record id of its value: %s', (_, value, recordId) => {
     expect(recordIdOf(value)).toBe(recordId);
     const reading = recordId === undefined ? { problem: NO_TOKEN } : { fields: { name: 'acme' } };
-    expect(readingOf({ value })).toMatchObject(reading);
+    expect(readOf({ value })).toMatchObject(reading);
   });
 
   test.each<[string, ApiKey, object, PlanId]>([
@@ -69,7 +68,7 @@ describe('a key of API Gateway', () => {
     ],
     ['an expiry', { tags: { expires: '2031-02-03' } }, { expiresAtMs: Date.UTC(2031, 1, 3) }, 'free'],
   ])('has %s', (_, key, fields, plan) => {
-    expect(readingOf(key, plan)).toMatchObject({ fields });
+    expect(readOf(key, plan)).toMatchObject({ fields });
   });
 
   test.each<[string, ApiKey['tags'], string, PlanId]>([
@@ -82,17 +81,17 @@ describe('a key of API Gateway', () => {
     ['with one limit only', { 'per-day': '1000' }, BAD_LIMITS, 'enterprise'],
     ['with a word as its expiry', { expires: 'tomorrow' }, 'has a tag expires that is not an ISO 8601 date', 'free'],
   ])('is blocked %s', (_, own, problem, plan) => {
-    expect(readingOf({ tags: own }, plan)).toEqual({ problem });
+    expect(readOf({ tags: own }, plan)).toMatchObject({ fields: undefined, problem });
   });
 });
 
 describe('a key that is read individually equals the listed one; its plan is', () => {
   test.each<[string, string | undefined, object]>([
-    ['that of its usage plan', 'free', { usagePlanId: 'free', reading: { fields: { plan: 'free' } } }],
-    ['none, if it is on none', undefined, { usagePlanId: undefined, reading: undefined }],
-    ['none, if it is on an internal one', 'overflow', { usagePlanId: undefined, reading: undefined }],
-    ['none, if it is on one of another stage', 'other', { usagePlanId: undefined, reading: undefined }],
-    ['unreadable, if its tag is wrong', 'own', { usagePlanId: 'own', reading: { problem: FOREIGN } }],
+    ['that of its usage plan', 'free', { usagePlanId: 'free', fields: { plan: 'free' } }],
+    ['none, if it is on none', undefined, { usagePlanId: undefined, fields: undefined }],
+    ['none, if it is on an internal one', 'overflow', { usagePlanId: undefined, fields: undefined }],
+    ['none, if it is on one of another stage', 'other', { usagePlanId: undefined, fields: undefined }],
+    ['unreadable, if its tag is wrong', 'own', { usagePlanId: 'own', problem: FOREIGN }],
   ])('%s', async (_, planId, expected) => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', name: 'Acme', tags: { plan: 'por' } }));
     const apiStages = [{ ...registry.target.apiStage, stage: 'v2' }];

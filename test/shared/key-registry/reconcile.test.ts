@@ -15,6 +15,7 @@ const KEY = aKey(FIELDS);
 const CLOSED = { enabled: false, ...INTERIM };
 const AGREED = { plan: 'enterprise', perMinute: 900, perDay: 9_000 } as const;
 const ENDS = Date.UTC(2031, 0, 1);
+const BY_HAND = { recordId: 'f'.repeat(64) };
 const SUSPENDED = { enabled: false, suspendedUntil: UNTIL_RESUMED, suspendedByAdmin: true };
 
 const record = (differences: Partial<KeyRecord> = {}): KeyRecord => ({ ...KEY, ...differences });
@@ -26,11 +27,19 @@ function live(fields: Partial<GatewayFields> = {}, differences: Partial<LiveKey>
   const said = { ...FIELDS, expiresAtMs: undefined, ...fields };
   const { recordId } = KEY;
   const named = { keyId: 'k1', value: recordId, recordId, name: said.name, enabled: said.enabled };
-  return { ...named, createdAt: 0, tags: {}, usagePlanId: said.plan, reading: { fields: said }, ...differences };
+  return {
+    ...named,
+    createdAt: 0,
+    tags: {},
+    usagePlanId: said.plan,
+    fields: said,
+    problem: undefined,
+    ...differences,
+  };
 }
 const onNoPlan = (fields: Partial<GatewayFields> = {}): LiveKey =>
-  live(fields, { usagePlanId: undefined, reading: undefined });
-const unreadable = (enabled = true): LiveKey => live({ enabled }, { reading: { problem: 'is odd' } });
+  live(fields, { usagePlanId: undefined, fields: undefined });
+const unreadable = (enabled = true): LiveKey => live({ enabled }, { fields: undefined, problem: 'is odd' });
 const GONE = undefined;
 
 /** What `reconcile` says of a key, without the record: [its kind, what else]; of what is applied, what it changes. */
@@ -55,7 +64,7 @@ const atWork: Row[] = [
 const cutOff: Row[] = [
   ['on another plan', unapplied(60), live({ plan: 'pro', ...plans.pro.limits }), 'apply', ['plan']],
   ['on no plan', unapplied(60), onNoPlan(), 'apply', ['plan']],
-  ['on no plan, and came back with a copy', record({ unappliedSince: 0 }), onNoPlan(), 'closed', { enabled: false }],
+  ['on no plan, and came back with a copy', record({ unappliedSince: 0 }), onNoPlan(), 'changed', CLOSED],
   ['on no plan, with another name', unapplied(60), onNoPlan({ name: 'b' }), 'apply', ['plan', 'name']],
   ['not there yet', unapplied(60, { keyId: undefined }), GONE, 'apply', ['key']],
   ['there, without its id in the record', unapplied(60, { keyId: undefined }), live(), 'apply', ['keyId']],
@@ -64,7 +73,10 @@ const cutOff: Row[] = [
   ['without its end', unapplied(60, { expiresAtMs: NOW }), live(), 'apply', ['expiresAtMs']],
   ['with other limits', unapplied(60, AGREED), live({ ...AGREED, perDay: 1 }), 'apply', ['perDay']],
   ['with the limits of another catalog', unapplied(60, { perMinute: 7 }), live(), 'leave'],
-  ['deleted', unapplied(60), GONE, 'closed', revocation(NOW)],
+  ['deleted', unapplied(60), GONE, 'apply', ['key']],
+  ['deleted, and blocked', unapplied(60, { enabled: false }), GONE, 'leave'],
+  ['deleted, and made by hand', unapplied(60, BY_HAND), GONE, 'changed', CLOSED],
+  ['restored, and not there', record({ unappliedSince: 0, keyId: undefined }), GONE, 'apply', ['key']],
   ['the same', unapplied(179.9), live(), 'leave'],
   ['the same for three minutes', unapplied(180), live(), 'cleared', { unappliedSince: undefined, ...INTERIM }],
 ];
@@ -91,9 +103,10 @@ const edits: Row[] = [
   ['suspended, and enabled', record(SUSPENDED), live(), 'apply', ['enabled']],
   ['suspended, enabled and renamed', record(SUSPENDED), live({ name: 'b' }), 'changed', { name: 'b', ...INTERIM }],
   ['of another catalog', record({ perMinute: 7 }), live(), 'catalog', { perMinute: plans.free.limits.perMinute }],
-  ['on no plan', record(), onNoPlan(), 'closed', { enabled: false }],
+  ['on no plan', record(), onNoPlan(), 'changed', CLOSED],
   ['on no plan, and closed before', record({ enabled: false }), onNoPlan(), 'leave'],
-  ['deleted', record(), GONE, 'closed', revocation(NOW)],
+  ['deleted', record(), GONE, 'changed', CLOSED],
+  ['deleted, and blocked before', record({ enabled: false }), GONE, 'leave'],
 ];
 
 const others: Row[] = [
@@ -121,7 +134,7 @@ describe.each([
   });
 });
 
-test.each<[how: string | undefined, record: Partial<KeyRecord>, live: LiveKey]>([
+test.each<[how: string | undefined, record: Partial<KeyRecord>, live: LiveKey | undefined]>([
   ['is disabled', {}, live({ enabled: false })],
   ['is on no usage plan', {}, onNoPlan()],
   ['is disabled and is on no usage plan', {}, onNoPlan({ enabled: false })],
@@ -133,7 +146,11 @@ test.each<[how: string | undefined, record: Partial<KeyRecord>, live: LiveKey]>(
   [undefined, SUSPENDED, onNoPlan({ enabled: false })],
   [undefined, {}, live({ plan: 'pro' })],
   [undefined, {}, unreadable()],
+  ['was deleted', {}, GONE],
+  [undefined, { keyId: undefined }, GONE],
 ])('what applying a record would unblock in API Gateway: %j', (how, of, key) => {
-  const problem = how && `The key k1 ${how} in API Gateway, unlike its record, so it is unblocked there. `;
+  const problem =
+    how &&
+    `The key k1 ${how} in API Gateway, unlike its record, so it is ${key ? 'unblocked' : 'created anew'} there. `;
   expect(openingProblem(record(of), key)?.split('To block')[0]).toBe(problem);
 });

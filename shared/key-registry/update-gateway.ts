@@ -42,11 +42,16 @@ export const readLive = async (
  * `unappliedSince`: a later one could undo a later command.
  *
  * @param live the key, read after the record
- * @returns the id of the key
+ * @returns the id of the key; a blocked one that is missing stays so until it is resumed
  * @throws NotAppliedError, or the SDK's error of the first call that fails or times out
  */
-export async function apply(registry: Registry, record: KeyRecord, live: LiveKey | undefined): Promise<string> {
-  const key = live ?? (await create(registry, record));
+export async function updateGateway(
+  registry: Registry,
+  record: KeyRecord,
+  live: LiveKey | undefined,
+): Promise<string | undefined> {
+  const key = live ?? (record.enabled ? await create(registry, record) : undefined);
+  if (!key) return record.keyId;
   await update(registry, record, key);
   await tag(registry, record, key);
   await putOnPlan(registry, record, key);
@@ -90,8 +95,8 @@ export const apiKeyArn = (region: string, keyId: string): string =>
 
 /** Puts the key on its plan. API Gateway refuses a key that is on another of the same stage. */
 async function putOnPlan(registry: Registry, record: KeyRecord, live: LiveKey): Promise<void> {
-  const { keyId, usagePlanId: current, reading } = live;
-  if (reading && 'fields' in reading && reading.fields.plan === record.plan) return;
+  const { keyId, usagePlanId: current, fields } = live;
+  if (fields?.plan === record.plan) return;
   const usagePlanId = await usagePlanIdOf(registry, record.plan);
   if (usagePlanId === current) return;
   if (current !== undefined) {

@@ -1,10 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
-import { apply, deleteLiveKey, readLive, type Registry } from './apply.ts';
+import { isIssued } from '../keys/token.ts';
+import { deleteLiveKey, readLive, type Registry, updateGateway } from './update-gateway.ts';
 import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
 import type { KeyUsage } from './key-usage.ts';
 import { type LiveKey, readGatewayState } from './live-key.ts';
-import { INTERIM_MS, type ConfirmedStep, reconcile, type Step, differingFields, openingProblem } from './reconcile.ts';
+import {
+  type ConfirmedStep,
+  differingFields,
+  FAULT_MS,
+  INTERIM_MS,
+  isDetached,
+  isServedInFault,
+  isSuspendedUntilResumed,
+  lostProblem,
+  openingProblem,
+  reconcile,
+  type Step,
+} from './reconcile.ts';
 
 /** The result of a sync, as ids of keys. */
 export interface SyncReport {
@@ -12,7 +25,7 @@ export interface SyncReport {
   readonly added: string[];
   /** Their records adopted an edit or the limits of the catalog, or are marked as applied. */
   readonly changed: string[];
-  /** Deleted in API Gateway, or on no plan; their counters are kept. */
+  /** Blocked, as they were deleted in API Gateway, or are on no plan there. */
   readonly closed: string[];
   /** API Gateway was updated to match their records; in brackets the differences. */
   readonly applied: string[];
@@ -27,16 +40,10 @@ export interface SyncReport {
   readonly keysInAccount: number;
 }
 
-export interface SyncOptions {
-  /** Blocks keys even if so many are affected that a fault is more likely than an admin. */
-  readonly force?: boolean;
-  /** Stores the requests of days that have ended. */
-  readonly usage?: KeyUsage;
-}
-
 /** A key, by its id, and its action. */
 interface Item {
   readonly id: string;
+  readonly record: KeyRecord | undefined;
   readonly live: LiveKey | undefined;
   readonly step: Step;
 }
@@ -47,15 +54,16 @@ const CONCURRENCY = 10;
 /** Deadline to start an action, in milliseconds: the function times out after five minutes. */
 const MAX_RUN_MS = 4 * 60_000;
 
-/** Above this number and this percentage of all open keys, blocking requires `--force`. */
-const MAX_CLOSURES = { keys: 10, share: 0.05 };
+/** Above this number and this share of all open keys, a fault is more likely than an admin. */
+const MAX_LOST = { keys: 10, share: 0.05 };
 
 /**
  * Checks all keys, and applies the action of {@link reconcile}. Safe with concurrent syncs and commands.
  *
+ * @param usage stores the requests of days that have ended
  * @throws the SDK's error of a read; earlier writes are valid, and the next run does the rest
  */
-export async function syncKeys(registry: Registry, { force = false, usage }: SyncOptions = {}): Promise<SyncReport> {
+export async function syncKeys(registry: Registry, usage?: KeyUsage): Promise<SyncReport> {
   const now = Date.now();
   // The table is read before API Gateway: a record that changes from here on has a newer revision.
   const unreadable = new Map<string, string>();
@@ -63,10 +71,11 @@ export async function syncKeys(registry: Registry, { force = false, usage }: Syn
   const notStored = await storeUsage(usage, records, now);
   const { keys, hasAllPlans, problems } = await readGatewayState(registry.gateway, registry.apiStage);
   const items = pairs(records, keys, now).filter(({ live }) => !unreadable.has(live?.recordId ?? ''));
-  const mass = hasAllPlans && !force ? massClosure(items, records) : [];
-  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...notStored, ...problems, ...mass]);
-  const mayClose = hasAllPlans && mass.length === 0;
-  const todo = items.filter(({ step }) => mayClose || step.kind !== 'closed');
+  const lost = hasAllPlans ? items.filter((item) => isLost(item, now)) : [];
+  const fault = faultProblem(lost, records, now);
+  const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...notStored, ...problems, ...fault]);
+  const mayBlock = items.filter((item) => hasAllPlans || !blocks(item));
+  const todo = fault.length > 0 ? mayBlock.map(servedInFault) : mayBlock;
   await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
   await sync.oneByOne(todo.filter(({ step }) => isConfirmed(step)));
   return sync.report;
@@ -83,7 +92,8 @@ async function storeUsage(usage: KeyUsage | undefined, records: readonly KeyReco
 }
 
 /** Whether the action requires a single read of the key: all others need only the lists. */
-const isConfirmed = (step: Step): step is ConfirmedStep => 'record' in step && step.kind !== 'catalog';
+const isConfirmed = (step: Step): step is ConfirmedStep =>
+  'record' in step && step.kind !== 'catalog' && step.kind !== 'serve';
 
 /** Records and keys by value, each with its action. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
@@ -96,23 +106,47 @@ function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: num
   ];
   const items = both.map(([record, live]) => ({
     id: live?.keyId ?? (record ? idOf(record) : ''),
+    record,
     live,
-    isListed: record?.revoked === false,
     step: reconcile(record, live, now),
   }));
   // Without revoked keys and those of other services, so the counts match a list of the keys.
-  return items.filter(({ isListed, step }) => isListed || step.kind !== 'leave');
+  return items.filter(({ record, step }) => record?.revoked === false || step.kind !== 'leave');
 }
 
-/** The problem, if so many keys would be blocked that a fault is more likely than an admin. */
-function massClosure(items: readonly Item[], records: readonly KeyRecord[]): string[] {
-  const open = records.filter(({ enabled }) => enabled).length;
-  const count = items.filter(({ step }) => step.kind === 'closed' && step.record.enabled).length;
-  if (count <= MAX_CLOSURES.keys || count <= MAX_CLOSURES.share * open) return [];
+/** Whether the action blocks a key that was deleted in API Gateway, or is on no plan there. */
+const blocks = ({ record, live, step }: Item): boolean =>
+  step.kind === 'changed' && record !== undefined && isDetached(record, live);
+
+/** Whether a key has lost its copy or plan in API Gateway within the last hour, as far as its record says so. */
+function isLost({ record, live }: Item, now: number): boolean {
+  if (!record || record.revoked) return false;
+  if (record.enabled) return isDetached(record, live) || isServedInFault(record, now);
+  const wasBlocked = isDetached(record, live) && !isSuspendedUntilResumed(record);
+  return wasBlocked && (record.changedAt ?? 0) > now - FAULT_MS;
+}
+
+/** The problem, if so many keys are lost that a fault is more likely than an admin, and for the hour after that. */
+function faultProblem(lost: readonly Item[], records: readonly KeyRecord[], now: number): string[] {
+  const blocked = lost.filter(({ record }) => record?.enabled === false).map(({ id }) => id);
+  const all = records.filter(({ enabled }) => enabled).length + blocked.length;
+  const isMany = lost.length > MAX_LOST.keys && lost.length > MAX_LOST.share * all;
+  if (!isMany && !lost.some(({ record }) => record && isServedInFault(record, now))) return [];
+  const kept = lost.map(servedInFault).filter((item) => item.record?.enabled && !blocks(item)).length;
+  const served = `${kept} keep working, and syncs restore their copies, with new ids if they were deleted.`;
+  const before = `Blocked before that: ${blocked.join(', ')}. To resume one: npm run admin -- keys resume KEY.`;
   return [
-    `${count} of ${open} active keys were deleted in API Gateway, or are on no usage plan. So many are not blocked without an ` +
-      'admin: check them there, and run npm run admin -- keys sync --force if that is intended.',
+    `${lost.length} of ${all} active keys lost their copy in API Gateway, or its usage plan, within an hour: a fault is more ` +
+      `likely than an admin. ${served} ${blocked.length > 0 ? `${before} ` : ''}` +
+      'To block one: npm run admin -- keys suspend KEY, which always wins.',
   ];
+}
+
+/** In a fault, a key keeps working, unless an admin has also blocked it otherwise, or its value is not stored. */
+function servedInFault(item: Item): Item {
+  const { record, live } = item;
+  if (!record || !blocks(item) || openingProblem(record, live, true) !== undefined) return item;
+  return live || isIssued(record.recordId) ? { ...item, step: { kind: 'serve', record } } : item;
 }
 
 class Sync {
@@ -154,6 +188,7 @@ class Sync {
     if (step.kind === 'leave') this.report.unchanged.push(id);
     else if (step.kind === 'report') this.report.problems.push(step.problem);
     else if (step.kind === 'add') this.#note('added', id, live && (await this.#add(live, step.fields)));
+    else if (step.kind === 'serve') await this.#serve(id, step.record);
     else if (step.kind === 'catalog') this.#note('changed', id, await keyTable.revise(step.record, step.change));
     else await this.#confirm(id, live, step);
   }
@@ -169,6 +204,12 @@ class Sync {
     return this.#registry.keyTable.add(newRecord(record), { reason: 'created in API Gateway' });
   }
 
+  /** Marks a key as pending: the Interim plan meters its requests, and a later sync restores its copy. */
+  async #serve(id: string, record: KeyRecord): Promise<void> {
+    await this.#registry.keyTable.revise(record, { unappliedSince: this.#now, interimUntil: this.#now + FAULT_MS });
+    this.report.left.push(id);
+  }
+
   /** Reads the key by itself. Applies the action only if that read requires exactly the same one. */
   async #confirm(id: string, listed: LiveKey | undefined, step: ConfirmedStep): Promise<void> {
     const { record } = step;
@@ -179,8 +220,11 @@ class Sync {
     else if (step.kind === 'delete') await this.#delete(id, record);
     else if (step.kind === 'apply') await this.#apply(id, record, live);
     else {
-      const written = await keyTable.revise(record, step.change, { edit: step.change });
-      this.#note(step.kind === 'closed' ? 'closed' : 'changed', id, written);
+      const occasion = live ? { edit: step.change } : { reason: 'deleted in API Gateway' };
+      const written = await keyTable.revise(record, step.change, step.kind === 'changed' ? occasion : {});
+      const isBlocked = blocks({ id, record, live, step });
+      this.#note(isBlocked ? 'closed' : 'changed', id, written);
+      if (written && isBlocked && !live && !isIssued(record.recordId)) this.report.problems.push(lostProblem(record));
     }
   }
 
@@ -194,15 +238,17 @@ class Sync {
   /** Sets a new timestamp, which starts a new minute: that of the interrupted command has passed. */
   async #apply(id: string, record: KeyRecord, live: LiveKey | undefined): Promise<void> {
     const { keyTable } = this.#registry;
-    const stamped = await keyTable.revise(record, { unappliedSince: Date.now() });
+    // In one write: a key with the id of a deleted copy would be blocked if this sync were killed.
+    const stamp = { unappliedSince: Date.now(), ...(!live && { keyId: undefined }) };
+    const stamped = await keyTable.revise(record, stamp);
     if (!stamped) return void this.report.left.push(id);
-    const problem = openingProblem(record, live);
+    const problem = openingProblem(record, live, isServedInFault(record, this.#now));
     // Before the calls, as one may be applied although its response is lost.
     if (problem) {
       this.report.opened.push(id);
       this.report.problems.push(problem);
     }
-    const keyId = await apply(this.#registry, stamped, live);
+    const keyId = await updateGateway(this.#registry, stamped, live);
     if (keyId !== stamped.keyId) await keyTable.revise(stamped, { keyId });
     this.report.applied.push(`${id} (${differingFields(record, live).join(', ')})`);
   }

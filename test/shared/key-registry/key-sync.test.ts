@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { SyncReport } from '../../../shared/key-registry/sync-keys.ts';
+import type { SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import { tokenEntry, newRecord } from '../../../shared/key-registry/record-changes.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
@@ -242,43 +242,6 @@ test('a sync that fails at the table stops, and the next one completes it', asyn
   expect(written).toBeGreaterThanOrEqual(12);
   expect(written).toBeLessThanOrEqual(21);
   expect((await registry.sync()).added).toHaveLength(30 - written);
-});
-
-describe('many keys that seem deleted', () => {
-  test.each<[string, (id: string) => void]>([
-    ['off their plan', (id) => registry.move(id)],
-    ['from API Gateway', (id) => registry.records.deleteApiKey(id)],
-  ])('%s are blocked up to ten, beyond that only by an admin', async (_, lose) => {
-    const ids = Array.from({ length: 21 }, () => registry.putKey({}, 'free'));
-    await registry.sync();
-    for (const id of ids.slice(0, 10)) lose(id);
-    expect((await registry.sync()).closed.toSorted()).toEqual(ids.slice(0, 10).toSorted());
-
-    for (const id of ids.slice(10)) lose(id);
-    const problems = [expect.stringMatching(/^11 of 11 active keys .* keys sync --force/)];
-    expect(await registry.did()).toEqual(did({ problems }));
-    expect((await registry.sync({ force: true })).closed.toSorted()).toEqual(ids.slice(10).toSorted());
-  });
-
-  test.each([
-    [219, 0],
-    [220, 11],
-  ])('11 of %i are blocked only up to 5 %% of all', async (all, closed) => {
-    const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
-    await registry.sync();
-    for (const id of ids.slice(0, 11)) registry.records.deleteApiKey(id);
-
-    expect((await registry.sync()).closed).toHaveLength(closed);
-  });
-
-  test('stay unchanged if their plan is missing, even with --force', async () => {
-    const key = await registry.usedKey({}, 'pro');
-    registry.records.plans.delete('pro');
-
-    const problems = ['The stage has no usage plan tagged plan=pro.'];
-    expect(await registry.did({ force: true })).toEqual(did({ problems }));
-    expect(await registry.read(key)).toEqual(key);
-  });
 });
 
 test('an unreadable record is one problem, and stays unchanged', async () => {

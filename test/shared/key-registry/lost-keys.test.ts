@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { did, KeyRegistry } from './key-registry.ts';
+
+const NOW = Date.UTC(2026, 10, 23, 9);
+const MINUTE_MS = 60_000;
+
+let registry: KeyRegistry;
+let now: number;
+
+beforeEach(() => {
+  now = NOW;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+  registry = new KeyRegistry();
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  registry.close();
+});
+
+const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
+const offPlan = (key: KeyRecord) => registry.move(idIn(key));
+const deleted = (key: KeyRecord) => registry.records.deleteApiKey(idIn(key));
+const FRESH = { suspendedUntil: 0, suspendedByAdmin: false };
+const issued = (count: number) => Promise.all(Array.from({ length: count }, () => registry.issuedKey(FRESH)));
+
+describe('a key that was deleted in API Gateway', () => {
+  test('is blocked, which its history says, and stays so', async () => {
+    const key = await registry.issuedKey();
+    registry.records.deleteApiKey(idIn(key));
+
+    expect(await registry.did()).toEqual(did({ closed: [key.keyId] }));
+    expect(await registry.did()).toEqual(did());
+    expect(await registry.read(key)).toMatchObject({ enabled: false, revoked: false, keyId: key.keyId });
+    expect(await registry.historyOf(key)).toMatchObject([{ what: ['disabled'], reason: 'deleted in API Gateway' }]);
+  });
+
+  test('is created anew and reported if a change of it is pending', async () => {
+    const key = await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS });
+    registry.records.deleteApiKey(idIn(key));
+
+    const problems = [expect.stringMatching(`The key ${key.keyId} was deleted .* created anew .* keys suspend`)];
+    expect(await registry.did()).toEqual(did({ applied: [`${key.keyId} (key)`], opened: [key.keyId], problems }));
+    expect(registry.records.apiKeys).toMatchObject([{ value: key.recordId, enabled: true, planId: 'free' }]);
+    expect(await registry.read(key)).toMatchObject({ enabled: true, keyId: registry.records.apiKeys[0]?.id });
+  });
+
+  test('is blocked and named if it was created there: its value is not stored', async () => {
+    const key = await registry.usedKey();
+    registry.records.deleteApiKey(idIn(key));
+
+    const problems = [expect.stringMatching(`The key ${key.keyId} was created in API Gateway, and is missing there`)];
+    expect(await registry.did()).toEqual(did({ closed: [key.keyId], problems }));
+  });
+});
+
+describe('many keys that seem deleted', () => {
+  test.each([
+    ['off their plan', offPlan],
+    ['from API Gateway', deleted],
+  ])('%s are blocked up to ten within an hour, then served and restored', async (_, lose) => {
+    const keys = await issued(18);
+    const [first, rest] = [keys.slice(0, 10), keys.slice(10, 14)];
+    first.forEach(lose);
+    expect((await registry.sync()).closed.toSorted()).toEqual(first.map(idIn).toSorted());
+    rest.forEach(lose);
+    // One that an admin has blocked otherwise is none of them.
+    const disabled = keys[14];
+    if (disabled && lose === offPlan) registry.update(idIn(disabled), { enabled: false, planId: undefined });
+
+    const { problems, left, closed } = await registry.sync();
+    expect(left.toSorted()).toEqual(rest.map(idIn).toSorted());
+    expect(closed).toEqual(disabled && lose === offPlan ? [disabled.keyId] : []);
+    expect(problems).toEqual([
+      expect.stringMatching(/^1[45] of 18 .* 4 keep working.* Blocked before that: (\w+, ){9}\w+\. /),
+    ]);
+
+    now += MINUTE_MS;
+    expect(await registry.sync()).toMatchObject({ applied: { length: 4 }, opened: [], problems: { length: 1 } });
+    for (const key of rest) {
+      const record = await registry.read(key);
+      expect(record).toMatchObject({ enabled: true, interimUntil: NOW + 60 * MINUTE_MS });
+      expect(registry.records.plansOfKey(record?.keyId ?? '')).toMatchObject([{ id: 'free' }]);
+    }
+    // Within the hour, none is blocked any more; after it, one is again.
+    now += 30 * MINUTE_MS;
+    expect(await registry.sync()).toMatchObject({ changed: { length: 4 }, problems: { length: 1 } });
+    keys.slice(15, 16).forEach(lose);
+    expect(await registry.sync()).toMatchObject({ left: { length: 1 }, closed: [], problems: { length: 1 } });
+    now += 60 * MINUTE_MS;
+    await registry.sync();
+    keys.slice(16, 17).forEach(lose);
+    expect(await registry.sync()).toMatchObject({ closed: [keys[16]?.keyId], problems: [] });
+  });
+
+  test.each([
+    [219, 0],
+    [220, 11],
+  ])('11 of %i are blocked only up to 5 %% of all', async (all, closed) => {
+    const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
+    await registry.sync();
+    // Of those that were created manually, only the plan can be restored.
+    for (const id of ids.slice(0, 11)) registry.move(id);
+
+    expect((await registry.sync()).closed).toHaveLength(closed);
+  });
+
+  test('stay unchanged if their plan is missing', async () => {
+    const key = await registry.usedKey({}, 'pro');
+    registry.records.plans.delete('pro');
+
+    const problems = ['The stage has no usage plan tagged plan=pro.'];
+    expect(await registry.did()).toEqual(did({ problems }));
+    expect(await registry.read(key)).toEqual(key);
+  });
+});
