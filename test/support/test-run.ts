@@ -87,6 +87,7 @@ function environmentIn(directory: string): Record<string, string> {
   return {
     TEST_RUN: directory,
     HOME: join(directory, 'home'),
+    XDG_CACHE_HOME: join(directory, 'cache'),
     TMPDIR: join(directory, 'tmp'),
     LANG: 'C.UTF-8',
     NODE_OPTIONS: `--require "${join(import.meta.dirname, 'only-localhost.cjs')}"`,
