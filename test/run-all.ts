@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { Command } from 'commander';
+import { messageOf } from '../shared/log.ts';
 import { TestRun } from './support/test-run.ts';
 
 /** `npm test`: everything that a change must pass. The checks run beside Jest; one that fails ends it. */
@@ -22,15 +23,16 @@ interface Options {
   readonly suitesOnly: boolean;
 }
 
-new Command('npm test --')
+const command = new Command('npm test --')
   .description(`Runs everything that a change must pass: ${checks.join(', ')} and jest.`)
   .option('--fast', `only ${fast.checks.join(', ')}, and suites without browser, bench, models and synthesis`, false)
   .option('--suites-only', 'only the suites, as npm run jest does', false)
   .argument('[words...]', 'for Jest, such as a directory of suites')
   .allowUnknownOption()
   .addHelpText('after', '\nExample:\n  npm test -- --fast')
-  .action(runAll)
-  .parse();
+  .action(runAll);
+
+await command.parseAsync().catch((error: unknown) => command.error(messageOf(error)));
 
 async function runAll(words: readonly string[], { fast: isFast, suitesOnly }: Options): Promise<void> {
   const run = new TestRun(isFast ? fast.env : {});
