@@ -21,7 +21,7 @@ const logRequest = requestLog();
 /**
  * Authenticates and counts a request. A missing or invalid key is denied, and the gateway returns
  * 401. A request over a limit is passed to its function on the overflow usage plan; an uncounted one on the
- * interim plan, which has no throttle. Both carry the error that the function returns and logs.
+ * interim plan, which only throttles batch updates. Both carry the error that the function returns and logs.
  */
 async function authorize(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   const { methodArn, requestContext } = event;

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { examples } from '../infra/reference/examples.ts';
 import { maxPerCustomer } from '../infra/stack/check-settings.ts';
-import { batchThrottle, overflowBatchThrottle } from '../infra/stack/usage-plans.ts';
+import { batchThrottle, internalBatchThrottles } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';
 import { errorCatalog, ServiceError } from '../shared/contract/errors.ts';
@@ -24,6 +24,7 @@ import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MAX_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
 const { production, staging } = stages;
+const { Overflow, Interim } = internalBatchThrottles;
 
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
 
@@ -74,7 +75,8 @@ const facts: Readonly<Record<string, readonly string[]>> = {
     `up to ${REFUSAL_CACHE_TTL_MS / 1_000} second old`,
     `for ${FIRST_PAUSE_MS} ms, or for ${REPEATED_PAUSE_MS / 1_000} second if another one was throttled`,
     `${formatNumber(production.throttle.requestsPerSecond)} refused requests per second`,
-    `${overflowBatchThrottle.rateLimit} of them (burst ${overflowBatchThrottle.burstLimit}) of`,
+    `${Overflow.rateLimit} of them (burst ${Overflow.burstLimit}) of`,
+    `Interim accepts ${Interim.rateLimit} per second (burst ${Interim.burstLimit})`,
     `200 MB and ${production.lists.seconds / 60} minutes per list`,
     `\`?limit=${MAX_LIMIT}\``,
     `max concurrent lists of a kind (${production.lists.concurrency} on production)`,

@@ -9,8 +9,11 @@ import type { ThrottleSettings } from '../stages.ts';
 /** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
 
-/** Throttle of refused batch updates: each occupies a function. */
-export const overflowBatchThrottle = { rateLimit: 100, burstLimit: 10 } as const;
+/** The same for the one key of an internal plan, which stands for many customers: each batch occupies a function. */
+export const internalBatchThrottles = {
+  Overflow: { rateLimit: 100, burstLimit: 10 },
+  Interim: { rateLimit: 100, burstLimit: 100 },
+} as const;
 
 export interface UsagePlansProps {
   readonly stage: Stage;
@@ -24,7 +27,7 @@ export interface UsagePlansProps {
  * Internal plans. Overflow meters refused requests. Interim meters the requests of keys that were just
  * issued or moved, until the change has propagated in API Gateway.
  */
-type InternalPlan = 'Overflow' | 'Interim';
+type InternalPlan = keyof typeof internalBatchThrottles;
 
 /**
  * One usage plan per plan of the catalog, and the internal ones. Overflow is one bucket for all keys: if it were
@@ -35,25 +38,29 @@ export class UsagePlans extends Construct {
 
   constructor(scope: Construct, id: string, props: UsagePlansProps) {
     super(scope, id);
-    const { throttle } = props;
+    const { stage, batchMethod: method, throttle } = props;
     const asWideAsStage = { throttle: { rateLimit: throttle.requestsPerSecond, burstLimit: throttle.burst } };
+    const ofBatches = (each: NonNullable<UsagePlanProps['throttle']>) => ({
+      apiStages: [{ stage, throttle: [{ method, throttle: each }] }],
+    });
     for (const planId of planIds) {
       const { title, limits } = plans[planId];
-      this.#addPlan(title, planId, props, limits === 'agreed' ? asWideAsStage : guardOf(limits));
+      const guard = limits === 'agreed' ? asWideAsStage : guardOf(limits);
+      this.#addPlan(title, planId, { ...ofBatches(batchThrottle), ...guard });
     }
-    for (const title of ['Overflow', 'Interim'] as const)
-      this.#addPlan(title, INTERNAL_PLAN, props, title === 'Overflow' ? asWideAsStage : {}).addApiKey(
+    for (const title of ['Overflow', 'Interim'] as const) {
+      const guard = title === 'Overflow' ? asWideAsStage : {};
+      this.#addPlan(title, INTERNAL_PLAN, { ...ofBatches(internalBatchThrottles[title]), ...guard }).addApiKey(
         new ApiKey(this, `${title}Key`, {
           value: internalIdentifier(Stack.of(this), title),
           description: `Meters requests on the ${title} plan. It grants no access: no request is authenticated by it.`,
         }),
       );
+    }
   }
 
-  #addPlan(title: string, tag: string, { stage, batchMethod }: UsagePlansProps, settings: UsagePlanProps): UsagePlan {
-    const name = `${Stack.of(this).stackName} ${title}`;
-    const throttle = [{ method: batchMethod, throttle: title === 'Overflow' ? overflowBatchThrottle : batchThrottle }];
-    const plan = new UsagePlan(this, title, { name, apiStages: [{ stage, throttle }], ...settings });
+  #addPlan(title: string, tag: string, settings: UsagePlanProps): UsagePlan {
+    const plan = new UsagePlan(this, title, { name: `${Stack.of(this).stackName} ${title}`, ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
     // API Gateway allows few concurrent changes of plans, and adds one key to a plan at a time.
     if (this.#previous) plan.node.addDependency(this.#previous);

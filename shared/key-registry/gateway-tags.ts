@@ -31,6 +31,6 @@ export function isoTime(text: string): number {
 
 /**
  * Value of the tag `plan` on internal usage plans: Overflow meters refused requests; Interim meters
- * those of keys that may still propagate in API Gateway, and refuses none.
+ * those of keys that may still propagate in API Gateway, and only throttles batch updates.
  */
 export const INTERNAL_PLAN = 'internal';

@@ -151,8 +151,17 @@ export class GatewayRecords {
   }
 }
 
-const stagesSchema = v.array(v.object({ ApiId: text, Stage: text }));
-const throttleSchema = v.optional(v.object({ RateLimit: v.number(), BurstLimit: v.number() }));
+const throttleSchema = v.pipe(
+  v.object({ RateLimit: v.number(), BurstLimit: v.number() }),
+  v.transform(({ RateLimit, BurstLimit }) => ({ rateLimit: RateLimit, burstLimit: BurstLimit })),
+);
+/** Each with the throttles of its methods, such as `/inventory/PATCH`. */
+const stagesSchema = v.array(
+  v.pipe(
+    v.object({ ApiId: text, Stage: text, Throttle: v.optional(v.record(text, throttleSchema)) }),
+    v.transform(({ ApiId, Stage, Throttle }) => ({ apiId: ApiId, stage: Stage, throttle: Throttle })),
+  ),
+);
 const quotaSchema = v.optional(v.object({ Limit: v.number(), Period: v.literal('DAY') }));
 /** CloudFormation's list of tags, as a map. */
 const templateTagsSchema = v.pipe(
@@ -167,13 +176,12 @@ const templateTagsSchema = v.pipe(
  */
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const plan of stack.resources('AWS::ApiGateway::UsagePlan')) {
-    const throttle = plan.read('Throttle', throttleSchema);
     const quota = plan.read('Quota', quotaSchema);
     records.putUsagePlan({
       id: plan.ref,
       name: plan.text('UsagePlanName'),
-      apiStages: plan.read('ApiStages', stagesSchema).map(({ ApiId, Stage }) => ({ apiId: ApiId, stage: Stage })),
-      throttle: throttle && { rateLimit: throttle.RateLimit, burstLimit: throttle.BurstLimit },
+      apiStages: plan.read('ApiStages', stagesSchema),
+      throttle: plan.read('Throttle', v.optional(throttleSchema)),
       quota: quota && { limit: quota.Limit, offset: 0, period: 'DAY' },
       tags: plan.read('Tags', templateTagsSchema),
     });

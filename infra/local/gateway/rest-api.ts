@@ -100,7 +100,7 @@ function methodOf(
     const { apiId, stage } = event.requestContext;
     const methodArn = arn('execute-api', `${apiId}/${stage}/${request.method}${request.path}`);
     const { context, usageIdentifierKey } = await callAuthorizer(authorizer(), event, methodArn, variables);
-    if (apiKeyRequired) meter(usageIdentifierKey, request.receivedAt);
+    if (apiKeyRequired) meter(usageIdentifierKey, `${event.resource}/${event.httpMethod}`, request.receivedAt);
     const proxyEvent = JSON.stringify({
       ...event,
       requestContext: { ...event.requestContext, authorizer: context },

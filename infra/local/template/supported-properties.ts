@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-const absent = v.undefined();
+const absent = v.optional(v.undefined());
 const off = v.optional(v.literal(false));
 const notZero = v.optional(v.pipe(v.number(), v.minValue(1)));
 
@@ -16,8 +16,10 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
     MinimumCompressionSize: absent,
     Policy: absent,
   },
+  'AWS::ApiGateway::GatewayResponse': { ResponseTemplates: v.strictObject({ 'application/json': v.string() }) },
   'AWS::ApiGateway::Stage': {
     CacheClusterEnabled: off,
+    CanarySetting: absent,
     MethodSettings: v.optional(
       v.array(v.object({ CachingEnabled: off, ThrottlingBurstLimit: notZero, ThrottlingRateLimit: notZero })),
     ),
@@ -31,7 +33,15 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
     IdentitySource: absent,
     Type: v.literal('REQUEST'),
   },
-  'AWS::ApiGateway::Method': { 'Integration.Credentials': absent, 'Integration.RequestParameters': absent },
+  'AWS::ApiGateway::Method': {
+    'Integration.Credentials': absent,
+    'Integration.IntegrationResponses': v.optional(
+      v.array(v.object({ ResponseTemplates: absent, SelectionPattern: absent })),
+    ),
+    'Integration.RequestParameters': absent,
+    RequestValidatorId: absent,
+  },
+  'AWS::ApiGateway::UsagePlan': { 'Quota.Offset': absent },
   'AWS::Lambda::Alias': { RoutingConfig: absent },
   'AWS::Lambda::Function': { ReservedConcurrentExecutions: notZero },
 };

@@ -64,19 +64,19 @@ describe('the router', () => {
 });
 
 /** A plan with a key. @returns the result of requests at one time: the id of the key, or the error's type */
-function planWith(settings: Partial<UsagePlan>): (time: number, count: number) => unknown[] {
+function planWith(settings: Partial<UsagePlan>): (time: number, count: number, method?: string) => unknown[] {
   const records = new GatewayRecords();
   const meter = usageMeter(records, apiStage);
   records.putUsagePlan(aUsagePlan(settings));
   records.putApiKey(anApiKey({ value: 'value-1', planId: 'plan' }));
-  const outcomeAt = (time: number): unknown => {
+  const outcomeAt = (time: number, method: string): unknown => {
     try {
-      return meter('value-1', time);
+      return meter('value-1', method, time);
     } catch (error) {
       return Object(error).type;
     }
   };
-  return (time, count) => Array.from({ length: count }, () => outcomeAt(time));
+  return (time, count, method = '/a/GET') => Array.from({ length: count }, () => outcomeAt(time, method));
 }
 
 describe('a usage plan', () => {
@@ -90,6 +90,15 @@ describe('a usage plan', () => {
     outcomesAt(MIDNIGHT, 5);
 
     expect(outcomesAt(MIDNIGHT + elapsed, 6).filter((outcome) => outcome === 'k1')).toHaveLength(admitted);
+  });
+
+  test('throttles a method of its stage apart from the others', () => {
+    const throttle = { '/a/PATCH': { rateLimit: 1, burstLimit: 2 } };
+    const outcomesAt = planWith({ apiStages: [{ ...apiStage, throttle }] });
+
+    expect(outcomesAt(MIDNIGHT, 3, '/a/PATCH')).toEqual(['k1', 'k1', 'THROTTLED']);
+    expect(outcomesAt(MIDNIGHT, 3, '/a/GET')).toEqual(['k1', 'k1', 'k1']);
+    expect(outcomesAt(MIDNIGHT + 1_000, 2, '/a/PATCH')).toEqual(['k1', 'THROTTLED']);
   });
 
   test('resets its quota at midnight UTC', () => {

@@ -169,7 +169,7 @@ describe('a start issues the demo keys', () => {
       tokens: { [hash]: { ...ofToken, since: expect.any(Number) } },
     });
 
-    expect(usageMeter(records, apiStage)(recordId, Date.now())).toBe(`demo-${plan}`);
+    expect(usageMeter(records, apiStage)(recordId, '/inventory/GET', Date.now())).toBe(`demo-${plan}`);
     expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
     // Its limits are agreed, and stand on the key.
     const agreed = plan === 'enterprise' ? { 'per-minute': '48000', 'per-day': '10000000' } : {};

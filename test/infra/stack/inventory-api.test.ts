@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { batchThrottle, overflowBatchThrottle } from '../../../infra/stack/usage-plans.ts';
+import { batchThrottle, internalBatchThrottles } from '../../../infra/stack/usage-plans.ts';
 import { type StageName, stageNames, stages } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
 import { type UsagePlanLimits, usagePlanLimits, plans as catalog } from '../../../shared/keys/plans.ts';
@@ -113,9 +113,11 @@ describe.each(stageNames)('the usage plans of %s', (stage) => {
     const plan = v.looseObject({ UsagePlanName: v.string(), ApiStages: v.array(v.object({ Throttle: v.unknown() })) });
     const found = propertiesOf(readableStage(stage), 'AWS::ApiGateway::UsagePlan', plan).map(
       ([name, { Throttle, Quota, ApiStages }]) => {
-        const batchMethod = throttleOf(name.endsWith('Overflow') ? overflowBatchThrottle : batchThrottle);
+        const title = name.replace('UsagePlans', '');
+        const batches = Object.entries(internalBatchThrottles).find(([internal]) => internal === title)?.[1];
+        const batchMethod = throttleOf(batches ?? batchThrottle);
         expect(ApiStages.map((one) => one.Throttle)).toEqual([{ '/inventory/PATCH': batchMethod }]);
-        return [name.replace('UsagePlans', ''), { Throttle, Quota }];
+        return [title, { Throttle, Quota }];
       },
     );
 
@@ -148,8 +150,9 @@ test('The batch concurrency has room for the documented number of keys at their 
   const { rateLimit, burstLimit } = batchThrottle;
 
   expect(stages.production.batchConcurrency).toBe(
-    keys * (burstLimit + rateLimit * secondsOfBatch) + overflowBatchThrottle.burstLimit,
+    keys * (burstLimit + rateLimit * secondsOfBatch) + internalBatchThrottles.Overflow.burstLimit,
   );
+  expect(stages.production.batchConcurrency).toBeGreaterThan(internalBatchThrottles.Interim.rateLimit * secondsOfBatch);
   // Single updates need the rest of the partition.
   expect(keys * rateLimit * 25).toBeLessThan(1_000);
 });
