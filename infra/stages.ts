@@ -28,8 +28,7 @@ export interface StageSettings {
   readonly qualifier: string;
   /** Retain the tables when the stack is deleted, and protect them from deletion. */
   readonly retainData: boolean;
-  /** All tables each night, kept for 35 days here and in the AWS Backup vault of this ARN, elsewhere. */
-  readonly backup?: { readonly copyTo: string };
+  readonly backup?: BackupSettings;
   readonly logRetentionDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
   /** USD 0.10 per month for each metric that they check, about 3 together. They roll a canary back. */
   readonly alarms: boolean;
@@ -64,6 +63,14 @@ export interface StageSettings {
   readonly maxEnterpriseLimits: ExactLimits;
   /** Dates of deprecation and earliest removal of `GET /pets/{petId}`, in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
+}
+
+/** All tables each night, kept for 35 days in two AWS Backup vaults, which outlive the stage: create them first. */
+export interface BackupSettings {
+  /** The name of the vault in the stage's account and region. */
+  readonly vault: string;
+  /** The ARN of the vault elsewhere. */
+  readonly copyTo: string;
 }
 
 export interface AlarmRecipients {

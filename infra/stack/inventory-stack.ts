@@ -41,7 +41,7 @@ export class InventoryStack extends Stack {
     if (warning) Annotations.of(this).addWarningV2('pet-store:alarmTargets', warning);
 
     const tables = new Tables(this, 'Tables', settings);
-    if (settings.backup) new TableBackup(this, 'Backup', tables, settings.backup.copyTo);
+    if (settings.backup) new TableBackup(this, 'Backup', tables, settings.backup);
     const page = settings.page ? new ReferencePage(this, 'ReferencePage', settings) : undefined;
     // AWS may have to enable CloudFront first: a first deployment that fails there leaves no tables behind.
     if (page) tables.node.addDependency(page.distribution);
@@ -60,7 +60,7 @@ export class InventoryStack extends Stack {
     // None for a rollback, which may fix the cause of a failed check.
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
     if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', checked);
-    const monitored = { api, functions, keySync, stockEvents, tables, firewall };
+    const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
     const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
     const canary = { functions: functions.all, alarms: rollback, metrics, allAtOnce: settings.allAtOnce };

@@ -14,7 +14,7 @@ const hostedZone = { id: 'Z0123456789EXAMPLE', name: 'example.com' };
 /** Production with all that a stage can have beside. */
 export const everything = {
   ...stages.production,
-  backup: { copyTo: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:pets' },
+  backup: { vault: 'pets-nightly', copyTo: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:pets' },
   logRetentionDays: 90,
   alarmTargets: {
     emails: ['oncall@example.com'],

@@ -251,6 +251,15 @@ export const alarmCatalog = {
     metric: (metrics) => metrics.blocked(),
     breaches: { atLeast: BLOCKED.atLeast },
   },
+  'failed-backups': {
+    title: 'A backup failed',
+    severity: 'ticket',
+    when: 'at least one nightly backup of a table, or its copy, fails in 24 hours',
+    firstStep: 'AWS Backup, Jobs: the message of the failed job',
+    periodMinutes: 24 * 60,
+    metric: (metrics) => metrics.failedBackups(),
+    breaches: { atLeast: 1 },
+  },
 } as const satisfies Record<string, AlarmDefinition>;
 
 export type AlarmId = keyof typeof alarmCatalog;

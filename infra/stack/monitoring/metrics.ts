@@ -4,7 +4,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { operations } from '../../../shared/contract/operations.ts';
 import type { OperationId } from '../../../shared/contract/routes.ts';
 import { METRICS_NAMESPACE } from '../../../shared/log.ts';
-import type { TableName } from '../../stages.ts';
+import type { StageSettings, TableName } from '../../stages.ts';
 import type { Firewall } from '../firewall.ts';
 import type { InventoryApi } from '../inventory-api.ts';
 import type { KeySync } from '../key-sync.ts';
@@ -22,6 +22,7 @@ export interface Monitored {
   readonly tables: Tables;
   /** If the deployment has one. */
   readonly firewall: Firewall | undefined;
+  readonly backup: StageSettings['backup'];
 }
 
 /** Log groups by content: requests and errors, the syncs of keys, the access log of the gateway. */
@@ -101,6 +102,18 @@ export class MonitoringMetrics {
     if (!firewall) return undefined;
     const dimensions = { WebACL: firewall.metricName, Rule: 'ALL', Region: Aws.REGION };
     return this.#metric('AWS/WAFV2', 'BlockedRequests', Stats.SUM, dimensions);
+  }
+
+  /** Failed jobs of the nightly backup; undefined without it. */
+  failedBackups(): MathExpression | undefined {
+    const { backup } = this.monitored;
+    if (!backup) return undefined;
+    const names = ['NumberOfBackupJobsFailed', 'NumberOfBackupJobsExpired', 'NumberOfCopyJobsFailed'];
+    const ofVault = { BackupVaultName: backup.vault };
+    return this.sum(
+      'jobs',
+      names.map((name) => this.#metric('AWS/Backup', name, Stats.SUM, ofVault)),
+    );
   }
 
   /** A formula over metrics by their ids, which begin with a lower-case letter. */

@@ -130,17 +130,39 @@ describe('a stage with every setting', () => {
     expect(propertiesIn(inventory, 'AWS::WAFv2::WebACL')).toMatchObject([{ Rules: expect.arrayContaining(rules) }]);
   });
 
-  test('backs up every table each night, with a copy in another account', () => {
+  test('backs up every table each night into the named vault, with a copy in another account', () => {
     const kept = { Lifecycle: { DeleteAfterDays: 35 } };
     const CopyActions = [{ DestinationBackupVaultArn: everything.backup.copyTo, ...kept }];
-    const BackupPlanRule = [{ ScheduleExpression: 'cron(0 1 * * ? *)', CopyActions, ...kept }];
+    const ofRule = { ScheduleExpression: 'cron(0 1 * * ? *)', TargetBackupVault: 'pets-nightly' };
+    const BackupPlan = {
+      BackupPlanName: 'production-Inventory',
+      BackupPlanRule: [{ ...ofRule, CopyActions, ...kept }],
+    };
     const tables = resourcesIn(inventory, 'AWS::DynamoDB::Table').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
 
-    expect(propertiesIn(inventory, 'AWS::Backup::BackupPlan')).toMatchObject([{ BackupPlan: { BackupPlanRule } }]);
+    expect(propertiesIn(inventory, 'AWS::Backup::BackupPlan')).toMatchObject([{ BackupPlan }]);
     expect(propertiesIn(inventory, 'AWS::Backup::BackupSelection')).toMatchObject([
       { BackupSelection: { Resources: tables } },
     ]);
-    expect(resourcesIn(inventory, 'AWS::Backup::BackupVault')[0]?.[1]).toMatchObject({ DeletionPolicy: 'Retain' });
+    const jobs = ['BackupJobsFailed', 'BackupJobsExpired', 'CopyJobsFailed'].map((name) => ({
+      MetricName: `NumberOf${name}`,
+      Dimensions: [{ Name: 'BackupVaultName', Value: 'pets-nightly' }],
+    }));
+    expect(propertiesIn(inventory, 'AWS::CloudWatch::Alarm', 'MonitoringAlarmsFailedBackups')).toMatchObject([
+      { Metrics: [{}, {}, ...jobs.map((Metric) => ({ MetricStat: { Metric, Period: 86_400 } }))] },
+    ]);
+  });
+
+  // Its name would be in use when the stage is deployed again, or a setting goes off and on.
+  test('retains no resource with a fixed name, and only tables, versions of functions and the role that all APIs log with', () => {
+    const retained = Object.values(inventory.Resources).filter(({ DeletionPolicy }) =>
+      String(DeletionPolicy).startsWith('Retain'),
+    );
+    const types = ['ApiGateway::Account', 'DynamoDB::Table', 'IAM::Role', 'Lambda::Version'];
+
+    expect([...new Set(retained.map(({ Type }) => Type))].toSorted()).toEqual(types.map((type) => `AWS::${type}`));
+    const names = retained.flatMap(({ Properties }) => Object.keys(Properties).filter((name) => name.endsWith('Name')));
+    expect(new Set(names)).toEqual(new Set(['FunctionName']));
   });
 
   test('limits the duration and the concurrency of lists', () => {
