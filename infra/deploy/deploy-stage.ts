@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { AdminError } from '../admin/service/failures.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
-import { checkedOutBuild, refuseChanges } from './build.ts';
+import { findBuild, refuseUnknown } from './build.ts';
 import { run, smokeTest } from './smoke.ts';
 import { lostTables, templateSchema } from './template.ts';
 
@@ -25,7 +25,7 @@ const buildOf = (stack: Stack | undefined, output: 'RunningBuild' | 'PreviousBui
 /** The commit before the one that is checked out, also if that one is deployed again. */
 function previousBuildOf(stack: Stack | undefined): string {
   const running = buildOf(stack, 'RunningBuild');
-  return running === checkedOutBuild() ? buildOf(stack, 'PreviousBuild') : running;
+  return running === findBuild().build ? buildOf(stack, 'PreviousBuild') : running;
 }
 
 const statusOf = (stack: Stack | undefined): string => stack?.StackStatus ?? 'not deployed';
@@ -34,7 +34,7 @@ const isNewStage = (stack: Stack | undefined) => /^(?:not|REVIEW|ROLLBACK|DELETE
 /** Checks the options, and prints the account, the commit that runs and the one before it. */
 export async function findStage({ stage, rollBack, dryRun, status }: DeployOptions): Promise<Stack | undefined> {
   if (!dryRun && !status) {
-    refuseChanges(stage, checkedOutBuild());
+    refuseUnknown(stage);
     const missing = missingAlarmTargets(settingsOf(stage));
     // A rollback is never stopped.
     if (missing && !rollBack) throw new AdminError(`${missing}. Nothing was deployed.`);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkedOutBuild, refuseChanges } from '../../../infra/deploy/build.ts';
+import { findBuild, refuseUnknown } from '../../../infra/deploy/build.ts';
 import { gapsOf } from '../../../infra/deploy/deploy-stage.ts';
 import { lostTables } from '../../../infra/deploy/template.ts';
 import { describeWith } from '../../support/programs.ts';
@@ -14,7 +14,9 @@ const repository = temporaryDirectory();
 
 describeWith(['git'], 'The build of a stage', () => {
   test('A build is marked as changed if tracked files have changes; untracked files do not count', () => {
-    expect(checkedOutBuild(repository)).toBe('none');
+    const archive = findBuild(repository);
+    expect(archive).toEqual({ build: 'none' });
+    expect(() => refuseUnknown('production', archive)).not.toThrow();
 
     const git = (...words: string[]) => execFileSync('git', ['-C', repository, ...words]);
     git('init', '--quiet');
@@ -22,23 +24,31 @@ describeWith(['git'], 'The build of a stage', () => {
     git('add', 'tracked');
     git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '--quiet', '--message', 'one');
     writeFileSync(path.join(repository, 'untracked'), '');
-    const commit = checkedOutBuild(repository);
+    const { build: commit } = findBuild(repository);
     expect(commit).toMatch(/^[0-9a-f]{40}$/);
     process.env['GIT_DIR'] = path.join(repository, 'of-a-hook');
-    expect(checkedOutBuild(repository)).toBe(commit);
+    expect(findBuild(repository)).toEqual({ build: commit });
     delete process.env['GIT_DIR'];
 
     writeFileSync(path.join(repository, 'tracked'), 'two');
-    const changed = checkedOutBuild(repository);
-    expect(changed).toBe(`${commit}-changed`);
-    expect(() => refuseChanges('production', changed)).toThrow(/^Tracked files have changes/);
-    expect(() => refuseChanges('dev-ann', changed)).not.toThrow();
+    const changed = findBuild(repository);
+    expect(changed).toEqual({ build: `${commit}-changed` });
+    expect(() => refuseUnknown('production', changed)).toThrow(/^Tracked files have changes/);
+    expect(() => refuseUnknown('dev-ann', changed)).not.toThrow();
+
+    writeFileSync(path.join(repository, '.git/HEAD'), 'damaged');
+    const unknown = findBuild(repository);
+    expect(unknown).toMatchObject({ build: 'none' });
+    expect(() => refuseUnknown('staging', unknown)).toThrow(
+      /^Git cannot tell the commit \(.*fatal: .*\): staging must be/,
+    );
+    expect(() => refuseUnknown('dev-ann', unknown)).not.toThrow();
   });
 });
 
 test('A synthesized stage outputs its commit', () => {
   expect(templateIn(synthesizedOnce(), 'staging')['Outputs']).toMatchObject({
-    RunningBuild: { Value: checkedOutBuild() },
+    RunningBuild: { Value: findBuild().build },
     PreviousBuild: { Value: 'unknown' },
   });
 });
