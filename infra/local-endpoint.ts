@@ -1,3 +1,5 @@
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+
 /** What a caller needs to use a local server in place of AWS. */
 
 /** The AWS account and region of the local server. */
@@ -12,6 +14,20 @@ export const account = {
  * The credentials for all local endpoints. One pair for all: DynamoDB Local keeps a database per access key.
  */
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
+
+/** Settings of an AWS client for a local endpoint: all that it would otherwise read from this machine. */
+export const localClient = {
+  region: account.region,
+  credentials: localCredentials,
+  useFipsEndpoint: false,
+  useDualstackEndpoint: false,
+  accountIdEndpointMode: 'disabled',
+  authSchemePreference: ['sigv4'],
+  defaultsMode: 'standard',
+  retryMode: 'standard',
+  maxAttempts: 3,
+  userAgentAppId: '',
+} as const satisfies DynamoDBClientConfig;
 
 /** Path of the stack's outputs for tools, such as the name of a table. */
 export const OUTPUTS_PATH = '/outputs.json';

@@ -26,7 +26,7 @@ import { exactNumbers } from '../../shared/item-attributes.ts';
 import type { PlanId } from '../../shared/keys/plans.ts';
 import { messageOf } from '../../shared/log.ts';
 import { demoKeys } from '../demo-keys.ts';
-import { account, localCredentials } from '../local-endpoint.ts';
+import { localClient } from '../local-endpoint.ts';
 import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { assemble, readAssembly } from './assembly/assemble.ts';
@@ -138,8 +138,7 @@ async function start(options: LocalServerOptions, starting: Promise<Engine>, clo
 }
 
 function documentsOf({ endpoint }: Engine, closings: AsyncDisposableStack): DynamoDBDocumentClient {
-  const { region } = account;
-  const client = new DynamoDBClient({ endpoint: endpoint.href, region, credentials: localCredentials });
+  const client = new DynamoDBClient({ ...localClient, endpoint: endpoint.href });
   closings.defer(() => client.destroy());
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }

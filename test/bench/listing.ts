@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateQuery } from '@aws-sdk/client-dynamodb';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
+import { localClient } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleFunctions } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
@@ -85,8 +85,7 @@ function figures(turns: readonly Turn[], few: string, many: string): Figure[] {
 }
 
 /** AWS's own client, as anyone would make it. */
-const bareClient = (engine: URL): DynamoDBClient =>
-  new DynamoDBClient({ endpoint: engine.href, region: account.region, credentials: localCredentials });
+const bareClient = (engine: URL): DynamoDBClient => new DynamoDBClient({ ...localClient, endpoint: engine.href });
 
 /** Fills a store, and starts the list function for it. */
 async function listOf(file: string, engine: URL, size: number) {

@@ -12,7 +12,9 @@ import { sampleStock } from '../../infra/local/sample-data.ts';
 import { processMark } from '../../infra/local/temporary-directory.ts';
 import { planIds } from '../../shared/keys/plans.ts';
 import { ApiClient } from '../support/api-client.ts';
+import { run } from '../support/admin-command.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
+import { machineSettings } from '../support/machine-settings.ts';
 import { secretOf } from '../support/secrets.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
@@ -46,7 +48,13 @@ class HostProcess {
     const cache = 'node_modules/.cache/pet-store-server';
     this.#process = spawn(process.execPath, ['infra/local/main.ts', '--port', '0', ...args], {
       cwd: project,
-      env: { ...process.env, NODE_COMPILE_CACHE: cache, WATCH_REPORT_DEPENDENCIES: '1', TMPDIR: scratch },
+      env: {
+        ...process.env,
+        ...machineSettings,
+        NODE_COMPILE_CACHE: cache,
+        WATCH_REPORT_DEPENDENCIES: '1',
+        TMPDIR: scratch,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
@@ -125,8 +133,9 @@ describe('npm start', () => {
     start('--json');
     const ready = await host.ready();
     const { baseUrl, keys } = ready;
-    await ApiClient.withKey(baseUrl, keys.enterprise).setQuantity(101, 77);
-    for (const key of [keys.free, keys.free, `${keys.pro}x`, MADE_IN_CONSOLE])
+    const set = ['infra/admin/main.ts', 'inventory', 'set', '101', '77', '--url', baseUrl];
+    expect(await run(process.execPath, set, machineSettings)).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const key of [keys.free, keys.free, keys.enterprise, `${keys.pro}x`, MADE_IN_CONSOLE])
       await ApiClient.withKey(baseUrl, key).list();
     const gateway = gatewayAt(new URL(baseUrl).origin);
     await gateway.send(new CreateApiKeyCommand({ name: 'acme' }));

@@ -1,6 +1,6 @@
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import type { ApiKey, UsagePlan } from '../../infra/local/control-plane/gateway-records.ts';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
+import { localClient } from '../../infra/local-endpoint.ts';
 
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };
@@ -26,5 +26,5 @@ export function aUsagePlan(differences: Partial<UsagePlan> = {}): UsagePlan {
 
 /** A client of API Gateway's API at an address. */
 export function gatewayAt(endpoint: string): APIGatewayClient {
-  return new APIGatewayClient({ endpoint, region: account.region, credentials: localCredentials, maxAttempts: 1 });
+  return new APIGatewayClient({ ...localClient, endpoint, maxAttempts: 1 });
 }

@@ -4,7 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 import { type LocalServer, type LocalServerOptions, startLocalServer } from '../../infra/local/local-server.ts';
-import { account, localCredentials } from '../../infra/local-endpoint.ts';
+import { localClient } from '../../infra/local-endpoint.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
 import { LogScan } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
@@ -85,10 +85,6 @@ export class LocalHost {
 
 /** A client of the DynamoDB API at an address. */
 export function documentsAt(endpoint: URL | string): DynamoDBDocumentClient {
-  const client = new DynamoDBClient({
-    endpoint: new URL(endpoint).href,
-    region: account.region,
-    credentials: localCredentials,
-  });
+  const client = new DynamoDBClient({ ...localClient, endpoint: new URL(endpoint).href });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });
 }

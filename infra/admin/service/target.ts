@@ -5,7 +5,9 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { HttpRequest, parseUrl } from '@smithy/core/protocols';
 import * as v from 'valibot';
+import { DeadlineHandler } from '../../../shared/deadline-handler.ts';
 import { exactNumbers } from '../../../shared/item-attributes.ts';
 import type { Registry } from '../../../shared/key-registry/update-gateway.ts';
 import { gatewayClients } from '../../../shared/key-registry/gateway.ts';
@@ -13,7 +15,7 @@ import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
-import { account, localCredentials, OUTPUTS_PATH } from '../../local-endpoint.ts';
+import { localClient, OUTPUTS_PATH } from '../../local-endpoint.ts';
 import { type AnyStageName, stackNameOf, type TableName, tableNames } from '../../stages.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
 import { capitalized, DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
@@ -78,7 +80,7 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
   const { success, output } = v.safeParse(outputsSchema, await hostOutputs(origin));
   if (!success) throw new AdminError(`The server at ${origin} is not a local server of this version of the service.`);
   const requestHandler = new FailFastHandler(() => nothingListensAt(origin));
-  const connection = { endpoint: origin, region: account.region, credentials: localCredentials, requestHandler };
+  const connection = { ...localClient, endpoint: origin, requestHandler };
   const atOrigin = { ...output, BaseUrl: `${origin}/${output.ApiStage}` };
   return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
 }
@@ -106,8 +108,11 @@ const deniedSchema = v.object({ __type: v.literal('AccessDeniedException'), mess
 async function hostOutputs(origin: string): Promise<unknown> {
   let body: unknown;
   try {
-    const response = await fetch(`${origin}${OUTPUTS_PATH}`, { signal: AbortSignal.timeout(5_000) });
-    body = await response.json();
+    // fetch would use a proxy of this machine (NODE_USE_ENV_PROXY).
+    const handler = new DeadlineHandler({ requestTimeout: 5_000 });
+    const { response } = await handler.handle(new HttpRequest({ ...parseUrl(origin), path: OUTPUTS_PATH }));
+    handler.destroy();
+    body = JSON.parse(String(response.body));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw new UnreachableError(nothingListensAt(origin), { cause: error });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
@@ -59,6 +59,9 @@ export function isDynamoDBCall({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && String(headers['x-amz-target'] ?? '').startsWith('DynamoDB_');
 }
 
+/** The default agent would use a proxy of this machine (NODE_USE_ENV_PROXY). */
+const agent = new Agent({ keepAlive: true, timeout: 5_000 });
+
 /** Forwards a DynamoDB API call to the engine, and its response back. */
 export async function forwardToEngine(
   endpoint: URL,
@@ -67,6 +70,7 @@ export async function forwardToEngine(
 ): Promise<void> {
   const call = httpRequest(endpoint, {
     method: 'POST',
+    agent,
     headers: { ...message.headers, host: endpoint.host, connection: 'keep-alive' },
   });
   try {

@@ -1,9 +1,11 @@
+import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findTarget, type Target } from '../../../infra/admin/service/target.ts';
 import type { TargetOptions } from '../../../infra/admin/service/text.ts';
 import { closeTarget } from '../../support/admin-command.ts';
 import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
+import { machineSettings } from '../../support/machine-settings.ts';
 import { FaultyLink } from '../../support/faulty-engine.ts';
 import { freePort } from '../../support/listening.ts';
 import { reply, ScriptedServer } from '../../shared/client/scripted-server.ts';
@@ -50,6 +52,21 @@ describe('A local server', () => {
 
     for (const call of [() => keyTable.get('any'), () => readLiveKey(gateway, apiStage, 'any')])
       await expect(call()).rejects.toThrow(`No server responds at ${origin}. Start it with npm start,`);
+  });
+
+  test.each(Object.entries(machineSettings))('is reached on a machine with %s=%s', async (name, value) => {
+    process.env[name] = value;
+    try {
+      const texts = Object.fromEntries(outputs.map((output) => [output, 'any']));
+      const server = await ScriptedServer.start(reply(200, texts), reply(200, {}));
+      const { gateway, keyTable } = await find({ url: originOf(server) });
+      await Promise.all([keyTable.get('any'), gateway.send(new GetApiKeysCommand({}))]);
+
+      const signed = expect.stringContaining('/us-east-1/');
+      expect(server.requests.slice(1).map(({ headers }) => headers.authorization)).toEqual([signed, signed]);
+    } finally {
+      delete process.env[name];
+    }
   });
 
   const denied = { __type: 'AccessDeniedException', message: 'No' };

@@ -2,7 +2,7 @@ import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { apiKeyArn } from '../../../shared/key-registry/update-gateway.ts';
 import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
-import { account, localCredentials } from '../../../infra/local-endpoint.ts';
+import { localClient } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { ControlPlaneServer } from '../../infra/local/control-plane-calls.ts';
 import { inVirtualTime, useVirtualTime } from '../client/held-calls.ts';
@@ -16,7 +16,7 @@ let throttled: number;
 beforeEach(async () => {
   server = await ControlPlaneServer.start(new GatewayRecords());
   throttled = 0;
-  const connection = { endpoint: server.endpoint, region: account.region, credentials: localCredentials };
+  const connection = { ...localClient, endpoint: server.endpoint };
   clients = gatewayClients({ ...connection, retryMode: 'standard' }, () => (throttled += 1));
 });
 
