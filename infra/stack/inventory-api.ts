@@ -218,5 +218,6 @@ const accessLogFormat = apigateway.AccessLogFormat.custom(
 function integration({ live }: ServiceFunction, streamedSeconds?: number): apigateway.LambdaIntegration {
   const timeout = Duration.seconds(streamedSeconds ?? 29);
   const streaming = streamedSeconds !== undefined && { responseTransferMode: apigateway.ResponseTransferMode.STREAM };
-  return new apigateway.LambdaIntegration(live, { allowTestInvoke: false, timeout, ...streaming });
+  // Permissions of single methods would follow the stage: a new route would be live before API Gateway may invoke it.
+  return new apigateway.LambdaIntegration(live, { scopePermissionToMethod: false, timeout, ...streaming });
 }

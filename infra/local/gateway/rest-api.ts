@@ -49,9 +49,7 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
     const resourceId = resource.text('ResourceId');
     const path = pathOf(resourceId, stack) || '/';
     const method = resource.text('HttpMethod');
-    // API Gateway names itself to Lambda by this ARN's last part.
-    const source = `${stage}/${method === 'ANY' ? '*' : method}${path.replaceAll(/\{[^{}]+\}/g, '*')}`;
-    return { path, method, target: { resourceId, respond: methodOf(resource, source, stack, functionOf, meter) } };
+    return { path, method, target: { resourceId, respond: methodOf(resource, stack, functionOf, meter) } };
   });
   const match = createRouter(routes);
   const renderError = gatewayResponses(stack.resources('AWS::ApiGateway::GatewayResponse'));
@@ -83,7 +81,6 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
 /** A method with a function, which passes a request through authorizer, usage plan and integration, or a fixed one. */
 function methodOf(
   method: Resource,
-  source: string,
   stack: ServedStack,
   functionOf: ReturnType<typeof functionsFor>,
   meter: Meter,
@@ -92,7 +89,7 @@ function methodOf(
   if (type === 'MOCK') return fixedResponse(method);
   const { ref, text } = stack.find('AWS::ApiGateway::Authorizer', method.text('AuthorizerId'));
   const authorizer = functionOf(text('AuthorizerUri'), `authorizers/${ref}`, 'AUTHORIZER_CONFIGURATION_ERROR');
-  const lambda = functionOf(method.text('Integration.Uri'), source, 'API_CONFIGURATION_ERROR');
+  const lambda = functionOf(method.text('Integration.Uri'), '*/*/*', 'API_CONFIGURATION_ERROR');
   const apiKeyRequired = method.read('ApiKeyRequired', v.optional(v.boolean(), false));
   const timeoutMs = method.read('Integration.TimeoutInMillis', v.optional(v.number(), 29_000));
   const isStreamed = method.read('Integration.ResponseTransferMode', v.optional(v.string())) === 'STREAM';
@@ -129,7 +126,7 @@ function pathOf(id: string, stack: ServedStack): string {
 
 /**
  * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not
- * invoke it: `source` is the part of the source ARN after the API's id.
+ * invoke it: `source` is the part of the source ARN after the API's id, which for methods is any stage, method and path.
  */
 function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack

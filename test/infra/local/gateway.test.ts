@@ -249,29 +249,22 @@ describe('a method', () => {
   }
 
   const API = 'arn:aws:execute-api:*:*:*/*';
-  const OF_METHOD = /POST.*adjustments/;
+  const OF_API = /ApiScoped.*AdjustInventory/;
   const withoutAlias = 'staging-Inventory-FunctionsAdjustInventory';
 
   test.each<[string, RegExp, object]>([
     ['from the template', /^$/, {}],
-    ['for every source', OF_METHOD, { SourceArn: undefined }],
-    ['with another pattern', OF_METHOD, { SourceArn: `${API}/POST/inv*/adjustments` }],
+    ['for every source', OF_API, { SourceArn: undefined }],
+    ['with another pattern', OF_API, { SourceArn: `${API}` }],
   ])('is served if its function has the permission %s', async (_, permissions, properties) => {
     expect(await statusWith(permissions, properties)).toBe(200);
     expect(notices).toBe('');
   });
 
   test.each<[string, RegExp, object, number, string]>([
-    [
-      'another path',
-      OF_METHOD,
-      { SourceArn: `${API}/pets/*` },
-      500,
-      'AdjustInventory.*/v1/POST/inventory/\\*/adjustments$',
-    ],
-    ['another HTTP method', OF_METHOD, { SourceArn: `${API}/GET/inventory/*` }, 500, 'AdjustInventory'],
-    ['another principal', OF_METHOD, { Principal: 'events.amazonaws.com' }, 500, 'AdjustInventory'],
-    ['a function without its alias', OF_METHOD, { FunctionName: withoutAlias }, 500, 'AdjustInventory'],
+    ['one method', OF_API, { SourceArn: `${API}/POST/inventory/*` }, 500, 'AdjustInventory.*/\\*/\\*/\\*$'],
+    ['another principal', OF_API, { Principal: 'events.amazonaws.com' }, 500, 'AdjustInventory'],
+    ['a function without its alias', OF_API, { FunctionName: withoutAlias }, 500, 'AdjustInventory'],
     ['another authorizer', /Authorizer/, { SourceArn: `${API}/authorizers/other` }, 503, 'Authorizer.*/authorizers/'],
   ])('fails if a permission is for %s, and the terminal says why', async (_, ids, properties, status, notice) => {
     expect(await statusWith(ids, properties)).toBe(status);

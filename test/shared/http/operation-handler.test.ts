@@ -205,9 +205,11 @@ describe('A refused request', () => {
 
   test.each([
     ['without a verdict', null, '1', 'none'],
+    ['past the authorizer, by the test button of the console', undefined, '1', 'none'],
     ['by a later release', { ...admittedContext, outcome: 'KEY_PAUSED', retryAfter: '17' }, '17', 'KEY_PAUSED'],
   ])('%s returns 503, and is logged', async (_, authorizer, retryAfter, outcome) => {
-    const response = await atOnce(ok, aProxyEvent({ authorizer }));
+    const event = aProxyEvent();
+    const response = await atOnce(ok, { ...event, requestContext: { ...event.requestContext, authorizer } });
 
     expect(response).toMatchObject({ statusCode: 503, headers: { 'Retry-After': retryAfter } });
     expect(faults()).toEqual([[expect.stringContaining(`Unknown outcome of the authorizer: ${outcome}`)]]);
