@@ -68,18 +68,22 @@ export async function isNew(StackName: string, LogicalResourceId: string): Promi
 /** What became of a deployment that failed, its cause, and what helps. */
 export async function failureOf(stackName: string, before: Stack | undefined): Promise<string> {
   const { StackStatus: status = 'REVIEW', LastUpdatedTime: updated } = (await describeStack(stackName)) ?? {};
-  let result = 'is not deployed completely';
-  if (status.includes('ROLLBACK')) result = 'was rolled back';
-  if (status.endsWith('ROLLBACK_FAILED')) result = 'could not be rolled back, see docs/runbooks.md#stuck-stack';
+  const repeat = 'Run the same command again after an interruption; otherwise, fix the cause first.';
   const isSame = status === before?.StackStatus && updated?.getTime() === before.LastUpdatedTime?.getTime();
-  if (isSame || status.startsWith('REVIEW')) result = 'was not changed';
-  else result += ` (${status}): ${await firstFailure(stackName).catch(reasonOf)}`;
-  return `${stackName} ${result}. Run the same command again after an interruption; otherwise, fix the cause first.`;
+  if (isSame || status.startsWith('REVIEW')) return `${stackName} was not changed. ${repeat}`;
+  const failure = await firstFailure(stackName).catch(reasonOf);
+  const became = (result: string, advice = repeat, cause = failure ?? 'no resource failed'): string =>
+    `${stackName} ${result} (${status}): ${cause}. ${advice}`;
+  if (status.endsWith('ROLLBACK_FAILED'))
+    return became('could not be rolled back', 'See docs/runbooks.md#stuck-stack.');
+  if (!status.includes('ROLLBACK')) return became('is not deployed completely');
+  if (failure !== undefined) return became('was rolled back');
+  return became('was rolled back', 'Deploy this commit again only if it is good.', 'the deployment was canceled');
 }
 
 /** The first resource that failed in the last deployment, and its reason. */
-async function firstFailure(StackName: string): Promise<string> {
-  let first = 'no resource failed';
+async function firstFailure(StackName: string): Promise<string | undefined> {
+  let first: string | undefined;
   // The newest events come first.
   for await (const { StackEvents = [] } of paginateDescribeStackEvents({ client: cloudFormation }, { StackName }))
     for (const { ResourceStatus = '', ResourceStatusReason: reason = '', ...event } of StackEvents) {

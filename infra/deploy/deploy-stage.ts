@@ -87,7 +87,8 @@ async function refuseTableLoss(options: DeployOptions, ...templates: [deployed: 
 const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
 
 /** Deploys what was synthesized, and runs the smoke test. */
-export async function deployStage(stage: AnyStageName, before: Stack | undefined, assembly: string): Promise<void> {
+export async function deployStage(options: DeployOptions, before: Stack | undefined, assembly: string): Promise<void> {
+  const { stage } = options;
   const name = stackNameOf(stage);
   const file = join(assembly, 'outputs.json');
   const words = ['deploy', `${stage}/*`, '--app', assembly, '--outputs-file', file, '--require-approval', 'never'];
@@ -96,7 +97,14 @@ export async function deployStage(stage: AnyStageName, before: Stack | undefined
     words.push('--no-rollback');
   await run('cdk', words, {}, () => failureOf(name, before));
   const { [name]: outputs = {} } = v.parse(outputsSchema, JSON.parse(readFileSync(file, 'utf8')));
-  await smokeTest(stage, outputs['GatewayUrl'] ?? '', previousBuildOf(before));
+  await smokeTest(stage, outputs['GatewayUrl'] ?? '', wayBack(options, previousBuildOf(before)));
   const next = `npm run admin -- keys create --stage ${stage} --name NAME --plan free`;
   process.stdout.write(`\nDeployed: ${outputs['BaseUrl']}\nTo create a key: ${next}\n`);
+}
+
+/** What helps if the new version fails. A rollback has replaced a bad commit, and a first deployment none. */
+function wayBack({ stage, rollBack }: DeployOptions, previous: string): string {
+  if (rollBack || !/^[0-9a-f]+$/.test(previous)) return 'Fix the cause, or deploy another commit.';
+  const back = `git checkout ${previous} && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
+  return `To roll back to the previous commit: ${back}`;
 }

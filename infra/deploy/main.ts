@@ -41,7 +41,7 @@ export async function deployCommand(words: readonly string[]): Promise<number> {
     if (options.dryRun) await run('cdk', ['diff', `${options.stage}/*`, '--app', assembly, '--method', 'template']);
     else {
       failureStatus = 3;
-      await deployStage(options.stage, before, assembly);
+      await deployStage(options, before, assembly);
     }
     return 0;
   } catch (error) {

@@ -58,8 +58,8 @@ export class InventoryStack extends Stack {
     const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', tables) : undefined;
 
     // None for a rollback, which may fix the cause of a failed check.
-    const checked = functions.all.concat(stockEvents?.publisher ?? []);
-    if (!settings.allAtOnce) new VersionCheck(this, 'VersionCheck', checked);
+    const checked = settings.allAtOnce ? [] : functions.all.concat(stockEvents?.publisher ?? []);
+    new VersionCheck(this, 'VersionCheck', checked);
     const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
     const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));

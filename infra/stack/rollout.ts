@@ -92,6 +92,7 @@ export class CanaryRollout extends Construct {
  * Checks each new version of a function before it receives traffic: an invocation without a payload
  * runs all its probes (shared/http/probe.ts). If one fails, the deploy fails, and CloudFormation rolls back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
+ * Without functions, it keeps the log of earlier checks, which may tell why a release failed.
  */
 export class VersionCheck extends Construct {
   constructor(scope: Construct, id: string, functions: readonly ServiceFunction[]) {
@@ -106,8 +107,8 @@ export class VersionCheck extends Construct {
     }
     const logs = new LogGroup(this, 'Logs');
     // The CDK's function that invokes the versions.
-    const provider = Stack.of(this).node.findChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
-    const invoker = provider.node.findChild('Handler');
+    const provider = Stack.of(this).node.tryFindChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');
+    const invoker = provider?.node.findChild('Handler');
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
     // No version receives traffic before all have passed.
     for (const { live } of functions) live.node.defaultChild?.node.addDependency(this);

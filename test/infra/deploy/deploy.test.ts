@@ -77,12 +77,19 @@ describe('npm run deploy', () => {
     expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --read-only');
   });
 
-  test('revokes the key if the smoke test fails, and reports that the stage may have changed', async () => {
-    const { exitCode, stderr } = await deploy(['--stage', 'staging'], { FAILS: '*smoke/main*' });
+  const back = 'To roll back to the previous commit: git checkout b2 && npm ci && npm run deploy -- --stage staging';
 
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Failed: node test/') });
-    expect(stderr).toContain('npm run deploy -- --stage staging --roll-back');
-    expect(called()).toEqual([synth, ...ofDeploy]);
+  test.each([
+    ['with the previous commit', 'b2', [], `${back} --roll-back`],
+    ['without one', 'none', [], 'Fix the cause, or deploy another commit.'],
+    ['in a rollback, without the bad commit', 'b2', ['--roll-back'], 'Fix the cause, or deploy another commit.'],
+  ])('revokes the key if the smoke test fails, and says what helps: %s', async (_, RunningBuild, words, advice) => {
+    account.outputs = { RunningBuild };
+    const { exitCode, stderr } = await deploy(['--stage', 'staging', ...words], { FAILS: '*smoke/main*' });
+
+    const line = `Failed: node test/smoke/main.ts. This version stays deployed. ${advice}\n`;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: line });
+    expect(called().slice(1)).toEqual(ofDeploy);
   });
 
   test('cancels an update before a rollback, and loses a table only if it is named', async () => {
@@ -136,11 +143,22 @@ describe('npm run deploy', () => {
     }
   });
 
-  const rolledBack = /^Failed: cdk deploy\. staging-Inventory was rolled back \(UPDATE_ROLLBACK_COMPLETE\): /;
+  test('reports a deployment that was canceled, which must not be repeated', async () => {
+    account.events = [event('UPDATE_ROLLBACK_IN_PROGRESS'), event('UPDATE_IN_PROGRESS'), failed('Old', 'Long ago')];
+    account.statusAfter = 'UPDATE_ROLLBACK_COMPLETE';
+    const { stderr } = await deploy(['--stage', 'staging'], { FAILS: 'deploy*' });
+
+    expect(stderr).toMatch(
+      /was rolled back \(\w+\): the deployment was canceled\. Deploy this .* only if it is good\.\n$/,
+    );
+  });
 
   test.each<[status: string | undefined, line: RegExp]>([
-    ['UPDATE_ROLLBACK_COMPLETE', rolledBack],
-    ['UPDATE_ROLLBACK_FAILED', /could not be rolled back, see docs\/runbooks.md#stuck-stack \(UPDATE.*: ListAlias /],
+    ['UPDATE_ROLLBACK_COMPLETE', / was rolled back \(\w+\): ListAlias \(.* failed: An alarm fired\. Run the same /],
+    [
+      'UPDATE_ROLLBACK_FAILED',
+      /could not be rolled back \(UPDATE.*: ListAlias .* See docs\/runbooks.md#stuck-stack\.\n$/,
+    ],
     [
       'UPDATE_FAILED',
       / is not deployed completely \(UPDATE_FAILED\): ListAlias \(AWS::Lambda::Alias\) failed: An alarm /,

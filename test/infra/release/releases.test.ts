@@ -76,7 +76,11 @@ describe('The checks of new versions', () => {
     expect(same).toEqual([expect.stringMatching(/^VersionCheckFunction[0-9A-F]{8}/)]);
   });
 
-  test('do not exist in a rollback', () => {
+  test('do not exist in a rollback, which keeps their log', () => {
+    const [logs] = resourcesIn(releases.usual, 'AWS::Logs::LogGroup', 'VersionCheck');
+
     expect(checksOf('allAtOnce')).toEqual([]);
+    expect(resourcesIn(releases.allAtOnce, 'AWS::Logs::LogGroup', 'VersionCheck')).toEqual([logs]);
+    expect(logs).toBeDefined();
   });
 });
