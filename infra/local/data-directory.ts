@@ -18,7 +18,7 @@ export function openDataDirectory(dataDirectory: string): void {
   const formatFile = join(makeDirectory(dataDirectory, ''), 'format');
   let format = 'unknown';
   try {
-    if (existsSync(formatFile)) format = readFileSync(formatFile, 'utf8').trim();
+    if (existsSync(formatFile)) format = readFileSync(formatFile, 'utf8').trim().slice(0, 20);
     if (format === String(FORMAT)) return;
     // Before all data: a server killed here leaves an empty directory, and no data without a format file.
     if (!readdirSync(dataDirectory).some((name) => dataKinds.has(name)))
@@ -41,6 +41,8 @@ export function makeDirectory(dataDirectory: string, name: 'dynamodb' | 'logs' |
   try {
     // For its owner only: it contains keys and logs.
     makeWithParents(directory, 0o700);
+    // It may be a file.
+    readdirSync(directory);
     return directory;
   } catch (error) {
     throw unusable(dataDirectory, messageOf(error));

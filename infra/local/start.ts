@@ -25,7 +25,7 @@ try {
 }
 
 function fail(error: unknown): never {
-  if (error instanceof LocalServerError) process.stderr.write(`npm start: ${error.message.replaceAll('\n', ' ')}\n`);
+  if (error instanceof LocalServerError) process.stderr.write(`npm start: ${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 }

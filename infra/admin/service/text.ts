@@ -1,12 +1,8 @@
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import type { AnyStageName } from '../../stages.ts';
+import { visible } from '../../visible.ts';
 
-/** Control characters, line and column separators, and bidirectional overrides. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
-/** Escapes invisible characters of untrusted text, such as a name, as JSON does: `\u001b`. */
-export const visible = (text: string): string =>
-  text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export { visible };
 
 /** Visible text of limited length. */
 export function truncated(text: string, maxLength: number): string {

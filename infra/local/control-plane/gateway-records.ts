@@ -68,10 +68,16 @@ export class GatewayRecords {
     this.#client = client;
   }
 
+  /** @throws LocalServerError if an item is damaged */
   async load(): Promise<void> {
     if (!this.#client) return;
     for await (const { Items = [] } of paginateScan({ client: this.#client }, { TableName })) {
-      for (const item of v.parse(v.array(itemSchema), Items)) {
+      const items = v.safeParse(v.array(itemSchema), Items);
+      if (!items.success) {
+        const reason = `the table ${TableName} has a damaged item (${items.issues[0].message})`;
+        throw new LocalServerError(`The data directory cannot be used: ${reason}. Choose another with --data.`);
+      }
+      for (const item of items.output) {
         if (item.kind === 'apiKey') this.putApiKey(item.content);
         else this.issuedDemoKeys.add(item.id);
       }

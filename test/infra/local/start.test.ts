@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { makeDirectory, openDataDirectory } from '../../../infra/local/data-directory.ts';
+import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { LogGroups } from '../../../infra/local/log-groups.ts';
@@ -26,6 +27,15 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const root = temporaryDirectory();
 const database = new EmbeddedDatabase();
+
+/** A new data directory with a file in it. */
+function withFile(name: string): string {
+  const directory = path.join(root, `file-${name}`);
+  mkdirSync(directory);
+  writeFileSync(path.join(directory, 'format'), '6\n');
+  writeFileSync(path.join(directory, name), '');
+  return directory;
+}
 
 /** The errors that the start prints in one line, without a stack. */
 const localServerError = (message: string): unknown =>
@@ -62,6 +72,7 @@ describe('a data directory', () => {
   test.each([
     ['no mark', undefined, 'unknown'],
     ['the mark of the version before this', '5\n', '5'],
+    ['a damaged mark', '\u001b[31m\u202e7', '\\\\u001b\\[31m\\\\u202e7'],
   ])('with %s is refused, and the error says how to keep its data', (name, mark, format) => {
     const directory = path.join(root, name);
     mkdirSync(path.join(directory, 'dynamodb'), { recursive: true });
@@ -78,8 +89,9 @@ describe('a data directory', () => {
   test.each([
     ['where the system allows none', '/proc/pet-store/data', 'E(?:NOENT|ACCES|PERM|ROFS)'],
     ['below a file', path.join(import.meta.filename, 'data'), 'ENOTDIR'],
-  ])('%s fails the start with the reason from the system', (_, directory, reason) => {
-    expect(() => openDataDirectory(directory)).toThrow(
+    ['whose database is a file', withFile('dynamodb'), 'ENOTDIR'],
+  ])('%s fails the start with the reason from the system', async (_, directory, reason) => {
+    await expect(startEmbeddedEngine(directory)).rejects.toThrow(
       localServerError(`^The data directory .* cannot be used: .*${reason}.* or choose another with --data\\.$`),
     );
   });
@@ -153,6 +165,17 @@ describe('a start issues the demo keys', () => {
     await start();
   });
   afterEach(() => database.client.send(new DeleteTableCommand({ TableName: gatewayTable.TableName })));
+
+  test.each([
+    ['of a later kind', { kind: 'later' }],
+    ['without a value', { content: '{"id":"damaged"}' }],
+    ['that is no JSON', { content: '\u001b{' }],
+  ])('but not over an item %s, which fails with one line', async (_, differences) => {
+    const Item = { kind: 'apiKey', id: 'damaged', ...differences };
+    await database.client.send(new PutCommand({ TableName: gatewayTable.TableName, Item }));
+    const oneLine = '^The data directory cannot be used: [^\n\u001b]+ Choose another with --data\\.$';
+    await expect(start()).rejects.toThrow(localServerError(oneLine));
+  });
 
   test.each(planIds)('of %s: in the table and on its usage plan', async (plan) => {
     const token = demoKey(plan);
