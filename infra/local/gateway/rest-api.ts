@@ -126,7 +126,7 @@ function pathOf(id: string, stack: ServedStack): string {
 
 /**
  * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not
- * invoke it: `source` is the part of the source ARN after the API's id, which for methods is any stage, method and path.
+ * invoke it: `source` is the part of the source ARN after the API's id. That of methods covers the whole API.
  */
 function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack

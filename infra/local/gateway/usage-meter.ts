@@ -6,8 +6,8 @@ import { GatewayError } from './gateway-responses.ts';
 export type Meter = ReturnType<typeof usageMeter>;
 
 /**
- * Meters the requests to one stage by the usage plans: finds the key, checks its quota, its throttle of the method, such
- * as `/inventory/PATCH`, and that of all methods, and returns its id.
+ * Meters the requests to one stage by the usage plans: finds the key, checks its quota and its throttles, of the method
+ * (`/inventory/PATCH`) and of all methods, and returns its id.
  * Throws a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
  */
 export function usageMeter(records: GatewayRecords, stage: ApiStage) {
