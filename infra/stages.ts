@@ -111,7 +111,7 @@ export interface FirewallSettings {
   readonly requestsPerAddress?: number;
   /** Max requests without a bearer key, including preflights. */
   readonly requestsWithoutKey: number;
-  /** Blocked addresses as CIDR ranges, such as `192.0.2.44/32` or `2001:db8::/48`: USD 1 per month for each version. */
+  /** Blocked addresses as CIDR ranges of IPv4, such as `192.0.2.44/32`: a rule of the firewall. */
   readonly blockedAddresses?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { type ExactLimits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
 import type { StageSettings } from '../stages.ts';
 
@@ -8,11 +8,10 @@ import type { StageSettings } from '../stages.ts';
  */
 const MINUTES_TOUCHED = 6;
 
-/** Whether a text is an address and the bits of its network, which the firewall requires to be at least 1. */
+/** Whether a text is an IPv4 address and the bits of its network, which the firewall requires to be at least 1. */
 function isRange(text: string): boolean {
   const [address = '', bits = '', ...others] = text.split('/');
-  const maxBits = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  return /^[1-9]\d*$/.test(bits) && Number(bits) <= maxBits && others.length === 0;
+  return isIPv4(address) && /^[1-9]\d*$/.test(bits) && Number(bits) <= 32 && others.length === 0;
 }
 
 /** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
@@ -44,8 +43,10 @@ export function checkSettings(settings: StageSettings): void {
     'alarms: true requires gatewayLogs: true, or gateway-refusals can never fire': alarms && !gatewayLogs,
     "rollout: 'canary' needs alarms: true, or no alarm can roll a release back": rollout === 'canary' && !alarms,
   };
-  for (const range of firewall?.blockedAddresses ?? [])
+  for (const range of firewall?.blockedAddresses ?? []) {
+    refusals[`firewall.blockedAddresses has ${range}, but the API has IPv4 addresses only`] = range.includes(':');
     refusals[`firewall.blockedAddresses has ${range}, which is no CIDR range`] = !isRange(range);
+  }
   for (const [name, time] of Object.entries(petDeprecation))
     refusals[`petDeprecation.${name} must be a time in ISO 8601`] = Number.isNaN(Date.parse(time));
   for (const [what, isWrong] of Object.entries(refusals))

@@ -2,7 +2,7 @@ import { Aws, CfnOutput } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { ApiGatewayDomain, CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { API_VERSION } from '../../shared/contract/records.ts';
 import type { Domain } from '../stages.ts';
@@ -17,14 +17,14 @@ export const baseUrlAt = ({ name }: Domain): string => `https://${name}/${VERSIO
 export const gatewayUrlOf = ({ restApiId }: apigateway.RestApi): string =>
   `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${VERSION_SEGMENT}`;
 
-/** Creates the DNS records of a custom domain, if its zone is known. */
+/** Creates the DNS records of a custom domain, if its zone is known. The API has IPv4 addresses only (security.md). */
 export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias: IAliasRecordTarget): void {
   if (!hostedZone) return;
   const attributes = { hostedZoneId: hostedZone.id, zoneName: hostedZone.name };
   const zone = HostedZone.fromHostedZoneAttributes(scope, 'Zone', attributes);
   const target = RecordTarget.fromAlias(alias);
   new ARecord(scope, 'Ipv4', { zone, recordName: name, target });
-  new AaaaRecord(scope, 'Ipv6', { zone, recordName: name, target });
+  if (alias instanceof CloudFrontTarget) new AaaaRecord(scope, 'Ipv6', { zone, recordName: name, target });
 }
 
 /** A custom domain of the API, with the version as its base path, as in the base URL. */

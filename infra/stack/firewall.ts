@@ -55,18 +55,14 @@ export class Firewall extends Construct {
     this.#log(acl);
   }
 
-  /** A set of addresses has one version of IP. */
   #blocked(addresses: readonly string[]): CfnWebACL.RuleProperty[] {
-    const ranges = {
-      IPV4: addresses.filter((one) => !one.includes(':')),
-      IPV6: addresses.filter((one) => one.includes(':')),
-    };
-    return Object.entries(ranges).flatMap(([ipAddressVersion, inVersion], index) => {
-      if (inVersion.length === 0) return [];
-      const name = `Blocked${ipAddressVersion}`;
-      const { attrArn: arn } = new CfnIPSet(this, name, { scope: 'REGIONAL', ipAddressVersion, addresses: inVersion });
-      return blockRule(4 + index, name, { ipSetReferenceStatement: { arn } });
+    if (addresses.length === 0) return [];
+    const set = new CfnIPSet(this, 'BlockedIPV4', {
+      scope: 'REGIONAL',
+      ipAddressVersion: 'IPV4',
+      addresses: [...addresses],
     });
+    return [blockRule(4, 'BlockedIPV4', { ipSetReferenceStatement: { arn: set.attrArn } })];
   }
 
   /** Blocked requests, without the parts that may contain a key. */

@@ -21,7 +21,7 @@ export const everything = {
     topicArns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
     tickets: { emails: ['queue@example.com'], topicArns: [] },
   },
-  firewall: { requestsWithoutKey: 2_000, blockedAddresses: ['192.0.2.44/32', '2001:db8::/48'] },
+  firewall: { requestsWithoutKey: 2_000, blockedAddresses: ['192.0.2.44/32'] },
   lists: { seconds: 90, concurrency: 20 },
   apiDomain: { name: 'api.example.com', certificateArn: certificate('eu-central-1'), hostedZone },
   pageDomain: { name: 'docs.example.com', certificateArn: certificate('us-east-1'), hostedZone },

@@ -32,12 +32,14 @@ test.each<[settings: Partial<StageSettings>, message: string]>([
   [{ alarms: true, alarmTargets: { ...everything.alarmTargets, tickets: noOne } }, "or set 'nobody'"],
   [{ alarms: true, gatewayLogs: false }, 'alarms: true requires gatewayLogs: true'],
   [{ firewall: { requestsWithoutKey: 1, requestsPerAddress: 287_999 } }, 'requestsPerAddress must be at least 288000'],
-  ...['192.0.2.44', '192.0.2.44/33', '192.0.2.0/0', 'shop/24', '2001:db8::/129'].map(
-    (one): [Partial<StageSettings>, string] => [
-      { firewall: { requestsWithoutKey: 1, blockedAddresses: [one] } },
-      `${one}, which is no CIDR range`,
-    ],
-  ),
+  ...['192.0.2.44', '192.0.2.44/33', '192.0.2.0/0', 'shop/24'].map((one): [Partial<StageSettings>, string] => [
+    { firewall: { requestsWithoutKey: 1, blockedAddresses: [one] } },
+    `${one}, which is no CIDR range`,
+  ]),
+  [
+    { firewall: { requestsWithoutKey: 1, blockedAddresses: ['2001:db8::/48'] } },
+    '2001:db8::/48, but the API has IPv4 addresses only',
+  ],
   [{ rollout: 'canary' }, "rollout: 'canary' needs alarms: true"],
   [
     { petDeprecation: { ...stages.staging.petDeprecation, sunsetAt: 'later' } },
@@ -94,9 +96,12 @@ describe('a stage with every setting', () => {
         ReferencePageUrl: { Value: 'https://docs.example.com' },
       },
     });
-    expect(propertiesIn(inventory, 'AWS::Route53::RecordSet').map(({ Type, Name }) => [Type, Name])).toEqual(
-      ['docs', 'api'].flatMap((name) => ['A', 'AAAA'].map((type) => [type, `${name}.example.com.`])),
-    );
+    // API Gateway has IPv4 addresses only, unlike CloudFront.
+    expect(propertiesIn(inventory, 'AWS::Route53::RecordSet').map(({ Type, Name }) => [Type, Name])).toEqual([
+      ['A', 'docs.example.com.'],
+      ['AAAA', 'docs.example.com.'],
+      ['A', 'api.example.com.'],
+    ]);
   });
 
   test('notifies on-call recipients of pages and ticket recipients of tickets, also on recovery', () => {
@@ -115,10 +120,9 @@ describe('a stage with every setting', () => {
     }
   });
 
-  test('blocks the configured IPv4 and IPv6 addresses', () => {
+  test('blocks the configured addresses', () => {
     expect(propertiesIn(inventory, 'AWS::WAFv2::IPSet')).toMatchObject([
       { IPAddressVersion: 'IPV4', Addresses: ['192.0.2.44/32'] },
-      { IPAddressVersion: 'IPV6', Addresses: ['2001:db8::/48'] },
     ]);
     const rules = resourcesIn(inventory, 'AWS::WAFv2::IPSet').map(([id], index) =>
       expect.objectContaining({
