@@ -30,11 +30,11 @@ export interface StageSettings {
   readonly retainData: boolean;
   readonly backup?: BackupSettings;
   readonly logRetentionDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
-  /** USD 0.10 per month for each metric that they check, about 3 together. They roll a canary back. */
+  /** They roll a canary back. Prices of alarms, dashboard and firewall: docs/operating/costs.md. */
   readonly alarms: boolean;
   /** The recipients of alarms and recoveries. `npm run deploy` requires them, or an explicit `nobody`. */
   readonly alarmTargets?: AlarmTargets | 'nobody';
-  /** One page of graphs in CloudWatch: USD 3 per month. */
+  /** One page of graphs in CloudWatch. */
   readonly dashboard: boolean;
   /** API Gateway's logs. This sets the role of all APIs in the account and region, and outlives the stage. */
   readonly gatewayLogs: boolean;
@@ -42,7 +42,7 @@ export interface StageSettings {
   readonly page: boolean;
   /** A `canary` gets 10% of the traffic for ten minutes, and an alarm rolls it back. */
   readonly rollout: 'canary' | 'allAtOnce';
-  /** The firewall in front of the API: USD 9 per month, and 0.60 per million requests. */
+  /** The firewall in front of the API. */
   readonly firewall?: FirewallSettings;
   readonly throttle: ThrottleSettings;
   readonly lists: ListSettings;
@@ -51,10 +51,7 @@ export interface StageSettings {
    * their bursts and that of refused ones. Not available to other functions, or in a new account.
    */
   readonly batchConcurrency?: number;
-  /**
-   * Changes of stock as events on a bus of the stage (docs/events.md): two alarm metrics, and USD 1 to 1.40 per million
-   * events. Batch updates of one Business key can cause 2.5 million per day.
-   */
+  /** Changes of stock as events on a bus of the stage (docs/events.md). */
   readonly stockEvents: boolean;
   /** Custom domains of the API and the reference page; by default API Gateway's and CloudFront's. */
   readonly apiDomain?: Domain;

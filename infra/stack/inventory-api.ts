@@ -164,8 +164,8 @@ export class InventoryApi extends Construct {
 }
 
 /**
- * Settings of all methods, and of the one with its own metrics (USD 0.30 per month for each of five metrics while
- * there are requests). It repeats all settings: API Gateway would use its defaults for omitted ones.
+ * Settings of all methods, and of the one with its own metrics, which are billed. It repeats all settings: API Gateway
+ * would use its defaults for omitted ones.
  */
 function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {

@@ -53,8 +53,8 @@ export interface OperationFunctionsProps extends Pick<StageSettings, 'petDepreca
 }
 
 /**
- * The operation whose latency is monitored, for USD 1.50 per month. A list takes as long as its client; causes of
- * persistent latency elsewhere also affect updates.
+ * The operation whose latency is monitored. A list takes as long as its client; causes of persistent latency elsewhere
+ * also affect updates.
  */
 export const timedOperation = 'updateInventory' satisfies OperationId;
 

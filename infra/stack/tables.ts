@@ -38,7 +38,6 @@ export class Tables extends Construct {
       new dynamodb.Table(this, pascalCase(name), {
         ...schemas[name],
         billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-        encryption: dynamodb.TableEncryption.AWS_MANAGED,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: retainData,
         // Can change without replacing the table.

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -26,9 +27,14 @@ describeWith(['openssl', 'ps'], 'npm run bench', () => {
   });
 });
 
-test('an idle production costs less than 16 USD a month, and pays for no KMS key', () => {
+test('an idle production costs less than 16 USD a month, pays for no KMS key, and only the page has prices', () => {
   expect(tableOf(pages.costs.text, 'stage').get('production')?.at(-1)).toBeLessThan(16);
   expect(propertiesIn(inventoryTemplate('production'), 'AWS::KMS::Key')).toEqual([]);
+  // With DynamoDB's own key: calls of another one are billed.
+  for (const table of propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table'))
+    expect(table).not.toHaveProperty('SSESpecification');
+  for (const file of globSync('{infra,functions,shared}/**/*.ts'))
+    expect(readFileSync(file, 'utf8')).not.toMatch(/USD/);
 });
 
 test('the page of numbers has the worst case per measure, and why it misses its target', () => {

@@ -44,7 +44,7 @@ const BLOCKED = { atLeast: 1_000 };
 const LATE = { minutes: 15 };
 /** More than the writes that a failed precondition leaves without a change. */
 const STOPPED = { writes: 10, minutes: 30 };
-/** 1,000 per second: an attack at this rate costs 20 USD per hour (docs/operating/security.md). */
+/** 1,000 per second (docs/operating/security.md has the costs of an attack). */
 const EXPENSIVE = { atLeast: 300_000 };
 
 /** Why the authorizer refuses a request. */

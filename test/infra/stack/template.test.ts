@@ -13,7 +13,7 @@ const settings: readonly [type: string, properties: object][] = [
     'AWS::ApiGateway::RestApi',
     { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'STRICT' },
   ],
-  ['AWS::DynamoDB::Table', { BillingMode: 'PAY_PER_REQUEST', SSESpecification: { SSEEnabled: true } }],
+  ['AWS::DynamoDB::Table', { BillingMode: 'PAY_PER_REQUEST' }],
   // Lambda would put its own words before a line that is JSON, and CloudWatch would find no metrics in it.
   [
     'AWS::Lambda::Function',
