@@ -97,7 +97,7 @@ export async function deployStage(options: DeployOptions, before: Stack | undefi
     words.push('--no-rollback');
   await run('cdk', words, {}, () => failureOf(name, before));
   const { [name]: outputs = {} } = v.parse(outputsSchema, JSON.parse(readFileSync(file, 'utf8')));
-  await smokeTest(stage, outputs['GatewayUrl'] ?? '', wayBack(options, previousBuildOf(before)));
+  await smokeTest(stage, outputs, wayBack(options, previousBuildOf(before)));
   const next = `npm run admin -- keys create --stage ${stage} --name NAME --plan free`;
   process.stdout.write(`\nDeployed: ${outputs['BaseUrl']}\nTo create a key: ${next}\n`);
 }

@@ -31,15 +31,21 @@ const admin = (stage: AnyStageName, ...words: string[]) => {
 /**
  * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
  *
- * @param url of API Gateway, which works before a custom domain does; `advice` is what helps if it fails
+ * @param outputs with the addresses of API Gateway and CloudFront, which work before custom domains do
+ * @param advice what helps if it fails
  */
-export async function smokeTest(stage: AnyStageName, url: string, advice: string): Promise<void> {
+export async function smokeTest(
+  stage: AnyStageName,
+  { GatewayUrl: url = '', CloudFrontUrl: page }: Readonly<Record<string, string>>,
+  advice: string,
+): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
   const { id, key } = v.parse(keySchema, JSON.parse(stdout));
-  const readOnly = stage === 'production' ? ['--read-only'] : [];
+  const args = ['test/smoke/main.ts', '--url', url, ...(page === undefined ? ['--no-page'] : ['--page', page])];
+  if (stage === 'production') args.push('--read-only');
   const failure = () => `This version stays deployed. ${advice}`;
   try {
-    await run('node', ['test/smoke/main.ts', '--url', url, ...readOnly], { PET_STORE_API_KEY: key }, failure);
+    await run('node', args, { PET_STORE_API_KEY: key }, failure);
   } finally {
     // Keep the failure of the smoke test. The key expires by itself.
     await admin(stage, 'revoke', id, '--yes').catch((error: unknown) => {

@@ -75,7 +75,10 @@ export class InventoryStack extends Stack {
     }
     new CfnOutput(this, 'BaseUrl', { value: baseUrl });
     new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl });
-    if (page && pageOrigin !== undefined) new CfnOutput(this, 'ReferencePageUrl', { value: pageOrigin });
+    if (page && pageOrigin !== undefined) {
+      new CfnOutput(this, 'ReferencePageUrl', { value: pageOrigin });
+      new CfnOutput(this, 'CloudFrontUrl', { value: page.origin });
+    }
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
     for (const table of tableNames)

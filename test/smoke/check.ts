@@ -1,4 +1,5 @@
 import { ConnectionError } from '../../shared/client/pet-store-inventory-client.ts';
+import { messageOf } from '../../shared/log.ts';
 import type { Service } from './service.ts';
 
 /** One thing that a service must do. */
@@ -40,7 +41,7 @@ export async function* runChecks(service: Service, checks: readonly Check[]): As
     try {
       yield { name, outcome: 'passed', seen: await run(service) };
     } catch (error) {
-      const seen = error instanceof Error ? error.message : String(error);
+      const seen = messageOf(error);
       if (error instanceof NotApplicable) yield { name, outcome: 'skipped', seen };
       else yield { name, outcome: 'failed', seen: `${service.lastRequest}: ${seen}` };
       if (error instanceof ConnectionError && ['network', 'timeout'].includes(error.reason)) return;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError, type ApiResponse, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
 import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
 import { expectResponse, helpOf, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
-import { type Service, TIMEOUT_MS } from './service.ts';
+import type { Service } from './service.ts';
 
 /** Entries that are read of a list, the largest page; a store may have millions. */
 const ENOUGH = 1_000;
@@ -70,7 +70,8 @@ async function followHelp(service: Service): Promise<string> {
   const { headers } = await service.send('GET', '/inventory', { key: 'none' });
   const help = helpOf(headers);
   if (help === undefined) throw new NotApplicable('no reference page is deployed');
-  const page = await fetch(help, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const page = await service.readPage(help);
+  if (!page) throw new NotApplicable('the page is not to be read (--no-page)');
   expectSame('its status', page.status, 200);
   expectThat((await page.text()).includes('id="API_KEY_MISSING"'), `${help} has no such section`);
   return help;

@@ -8,6 +8,7 @@ import { checkReachable, Service } from './service.ts';
 interface SmokeOptions {
   readonly url: string;
   readonly key: string;
+  readonly page?: string | false;
   readonly readOnly: boolean;
   readonly json: boolean;
 }
@@ -30,12 +31,12 @@ try {
 }
 
 /** @returns whether no check failed */
-async function smoke({ url, key, readOnly, json }: SmokeOptions): Promise<boolean> {
+async function smoke({ url, key, page, readOnly, json }: SmokeOptions): Promise<boolean> {
   const checks = [...readOnlyChecks, ...(readOnly ? [] : updatingChecks)];
   const results: Result[] = [];
   // Whatever a service may send back, the key is not shown.
   const print = (text: string): void => void process.stdout.write(`${text.replaceAll(key, '…')}\n`);
-  for await (const result of runChecks(new Service(url, key), checks)) {
+  for await (const result of runChecks(new Service(url, key, page), checks)) {
     results.push(result);
     if (!json) print(`${marks[result.outcome]} ${result.name}: ${result.seen}`);
   }
@@ -66,6 +67,8 @@ function parseSmokeOptions(args: readonly string[], env: NodeJS.ProcessEnv): Smo
     .description('Checks a deployed service from outside, with at most 30 requests. Its stock is as before afterwards.')
     .requiredOption('--url <url>', 'base address of the service, which ends in /v1', parseUrl)
     .option('--key <key>', `an API key; better in the environment variable ${KEY_VARIABLE}`)
+    .option('--page <url>', 'address of the reference page; by default that of its links', parsePage)
+    .option('--no-page', 'do not read the reference page')
     .option('--read-only', 'send no updates', false)
     .option('--json', 'print one JSON value, for scripts', false)
     .addHelpText('after', '\nExample:\n  npm run smoke -- --url https://api.example.com/v1 --read-only')
@@ -91,6 +94,12 @@ function parseUrl(text: string): string {
   const address = href.replace(/\/+$/, '');
   if (isHttp && href === origin + pathname && address.endsWith('/v1')) return address;
   throw new InvalidArgumentError('It must be an address that ends in the version, such as https://api.example.com/v1.');
+}
+
+function parsePage(text: string): string {
+  const { protocol, origin, href } = URL.canParse(text) ? new URL(text) : new URL('about:blank');
+  if (protocol.startsWith('http') && href === `${origin}/`) return origin;
+  throw new InvalidArgumentError('It must be an address without a path, such as https://docs.example.com.');
 }
 
 function checkKey(key: string | undefined): string {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
+import { messageOf } from '../../shared/log.ts';
 import { expectThat } from './check.ts';
 
 export const TIMEOUT_MS = 30_000;
@@ -39,9 +40,8 @@ export async function checkReachable(url: string): Promise<void> {
     const { body } = await fetch(url, { redirect: 'manual', signal });
     await body?.cancel();
   } catch (cause) {
-    const { name, cause: inner }: { name?: string; cause?: { message?: string; code?: string } } = Object(cause);
-    const seconds = `no response within ${REACHED_WITHIN} seconds`;
-    const reason = name === 'TimeoutError' ? seconds : inner?.message || inner?.code || String(cause);
+    const isLate = cause instanceof Error && cause.name === 'TimeoutError';
+    const reason = isLate ? `no response within ${REACHED_WITHIN} seconds` : messageOf(cause);
     throw new Error(`No server responds at ${url}: ${reason}. Check the address and the network.`, { cause });
   }
 }
@@ -52,12 +52,15 @@ export class Service {
   /** What its users have. Its retries are fewer: a check is there to see faults. */
   readonly client: InventoryClient;
   readonly #key: string;
-  /** The last request that was sent: method and path. */
+  readonly #page: string | false | undefined;
+  /** The last request that was sent: method and path, or address of a page. */
   lastRequest = 'no request';
 
-  constructor(url: string, key: string) {
+  /** @param page origin of the reference page; by default that of the links; false if it is not to be read */
+  constructor(url: string, key: string, page?: string | false) {
     this.url = url;
     this.#key = key;
+    this.#page = page;
     this.client = new InventoryClient({
       baseUrl: url,
       apiKey: key,
@@ -72,6 +75,15 @@ export class Service {
     const { pathname, search } = new URL(address);
     this.lastRequest = `${init.method} ${pathname}${search}`;
     return fetch(address, init);
+  }
+
+  /** Reads the page that a response links to; undefined if it is not to be read. */
+  async readPage(link: string): Promise<Response | undefined> {
+    if (this.#page === false) return undefined;
+    const { origin, pathname } = new URL(link);
+    const address = (this.#page ?? origin) + pathname;
+    this.lastRequest = `GET ${address}`;
+    return fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   }
 
   /**

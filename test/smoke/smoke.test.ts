@@ -98,6 +98,16 @@ describe('npm run smoke', () => {
     }
   });
 
+  test('reads the reference page at another address, or not, and names the request that failed', async () => {
+    const page = `http://127.0.0.1:${await freePort()}`;
+    const failed = await smoke(host.baseUrl, '--read-only', '--page', page);
+    const { exitCode, stdout } = await smoke(host.baseUrl, '--read-only', '--no-page');
+
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stdout).toMatch(new RegExp(`\nFailed: GET ${page}/errors\\.html: connect ECONNREFUSED \\S+\n$`));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/ 0 failed, 1 skipped\./) });
+  });
+
   test('reports that it tried no write in an empty store', async () => {
     const link = await FaultyLink.to(host.origin);
     link.faults = ({ path, method }) => (method === 'GET' && path === '/v1/inventory' ? bad(200, [], {}) : undefined);
@@ -134,6 +144,10 @@ describe('npm run smoke', () => {
     [
       ['--url', 'https://a.com/v2'],
       /^option '--url <url>' .* It must be an address that ends in the version, .* \(see .*\)\n$/,
+    ],
+    [
+      ['--url', 'http://a.com/v1', '--page', 'http://a.com/docs'],
+      /^option '--page <url>' .* It must be an address without a path, such as \S+ \(see .*\)\n$/,
     ],
     [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
     [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],

@@ -18,7 +18,11 @@ const calls = path.join(directory, 'calls');
 const programs = {
   cdk: `
 if [ "$1" = synth ]; then cp -rl "$SYNTHESIZED_SERVICE/." "$5"; fi
-if [ "$1" = deploy ]; then stage=\${2%/*}; echo '{"'$stage'-Inventory":{"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"; fi`,
+if [ "$1" = deploy ]; then
+  stage=\${2%/*}
+  [ $stage = production ] || page='"CloudFrontUrl":"https://page",'
+  echo '{"'$stage'-Inventory":{'$page'"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"
+fi`,
   node: `
 case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };

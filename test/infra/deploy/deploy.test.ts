@@ -57,7 +57,7 @@ describe('npm run deploy', () => {
   const ofDeploy = [
     'cdk deploy staging/* --app FOLDER --outputs-file FOLDER/outputs.json --require-approval never',
     'node infra/admin/main.ts keys create --name smoke --plan pro --expires 2h --stage staging --json',
-    'node test/smoke/main.ts --url https://aws/v1',
+    'node test/smoke/main.ts --url https://aws/v1 --page https://page',
     'node infra/admin/main.ts keys revoke smokekey --yes --stage staging --json',
   ];
 
@@ -70,11 +70,11 @@ describe('npm run deploy', () => {
     expect(called()).toEqual([synth, ...ofDeploy]);
   });
 
-  test('runs a read-only smoke test on production', async () => {
+  test('runs a read-only smoke test on production, without a page that the stage does not have', async () => {
     account.stacks = { 'production-Inventory': 'UPDATE_COMPLETE' };
 
     expect(await deploy(['--stage', 'production', '--roll-back'])).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --read-only');
+    expect(called()).toContain('node test/smoke/main.ts --url https://aws/v1 --no-page --read-only');
   });
 
   const back = 'To roll back to the previous commit: git checkout b2 && npm ci && npm run deploy -- --stage staging';

@@ -94,6 +94,8 @@ describe('a stage with every setting', () => {
       Outputs: {
         BaseUrl: { Value: 'https://api.example.com/v1' },
         ReferencePageUrl: { Value: 'https://docs.example.com' },
+        // It responds before the records of the domains exist.
+        CloudFrontUrl: { Value: { 'Fn::Join': ['', ['https://', expect.anything()]] } },
       },
     });
     // API Gateway has IPv4 addresses only, unlike CloudFront.
