@@ -132,7 +132,7 @@ test.each([
   ['GET', '', `There is nothing at "/v1/". Known paths: ${known}.`],
   ['GET', '/inventory/', `There is nothing at "/v1/inventory/". Remove the trailing slash. Known paths: ${known}.`],
   ['GET', '/%zz', `There is nothing at "/v1/%zz". Known paths: ${known}.`],
-  ['DELETE', '/inventory/101', '/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".'],
+  ['DELETE', '/inventory/101', '/v1/inventory/{petId} supports GET, HEAD, PATCH, not "DELETE".'],
 ])('the error for the unknown route %s %s names the known ones', async (method, path, message) => {
   expect(await api.send(method, path)).toMatchObject({ error: { message } });
 });
