@@ -15,6 +15,7 @@ import {
 import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
+import { inSequence } from './in-sequence.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -71,20 +72,13 @@ export class InventoryApi extends Construct {
     if (gatewayLogs) this.#expireExecutionLogs();
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
-    for (const kind of ['Resource', 'GatewayResponse', 'Method']) this.#createInSequence(`AWS::ApiGateway::${kind}`);
+    // A first deployment that creates all of them concurrently fails with 429.
+    const parts = this.restApi.node.findAll().filter((one) => CfnResource.isCfnResource(one));
+    for (const kind of ['Resource', 'GatewayResponse', 'Method'])
+      inSequence(parts.filter(({ cfnResourceType }) => cfnResourceType === `AWS::ApiGateway::${kind}`));
     // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
     // ends there, and the API stays as it was.
     this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
-  }
-
-  /** API Gateway throttles its own API: a first deployment that creates all of them concurrently fails with 429. */
-  #createInSequence(type: string): void {
-    let previous: CfnResource | undefined;
-    for (const each of this.restApi.node.findAll().filter((one) => CfnResource.isCfnResource(one))) {
-      if (each.cfnResourceType !== type) continue;
-      if (previous) each.node.addDependency(previous);
-      previous = each;
-    }
   }
 
   /** The method of an operation. @throws Error if there is none */

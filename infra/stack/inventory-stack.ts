@@ -6,6 +6,7 @@ import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';
 import { Firewall } from './firewall.ts';
+import { inSequence } from './in-sequence.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
@@ -57,9 +58,13 @@ export class InventoryStack extends Stack {
     const keySync = new KeySync(this, 'KeySync', { restApi, tables });
     const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', tables) : undefined;
 
+    const checked = functions.all.concat(stockEvents?.publisher ?? []);
+    // Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each.
+    inSequence(checked.flatMap(({ node }) => node.defaultChild ?? []));
+    if (settings.rollout !== 'canary' || settings.allAtOnce)
+      inSequence(checked.flatMap(({ live }) => live.node.defaultChild ?? []));
     // None for a rollback, which may fix the cause of a failed check.
-    const checked = settings.allAtOnce ? [] : functions.all.concat(stockEvents?.publisher ?? []);
-    new VersionCheck(this, 'VersionCheck', checked);
+    new VersionCheck(this, 'VersionCheck', settings.allAtOnce ? [] : checked);
     const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
     const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));

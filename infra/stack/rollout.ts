@@ -5,7 +5,8 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
+import { inSequence } from './in-sequence.ts';
 import { share } from './monitoring/alarm-table.ts';
 import type { MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -97,14 +98,13 @@ export class CanaryRollout extends Construct {
 export class VersionCheck extends Construct {
   constructor(scope: Construct, id: string, functions: readonly ServiceFunction[]) {
     super(scope, id);
-    let before: IConstruct | undefined;
-    for (const handler of functions) {
+    const triggers = functions.map((handler) => {
       const trigger = new Trigger(this, handler.node.id, { handler });
       nameAfterVersion(trigger, handler);
-      // Sequentially: a new account has ten concurrent executions.
-      if (before) trigger.node.addDependency(before);
-      before = trigger;
-    }
+      return trigger;
+    });
+    // A new account has ten concurrent executions.
+    inSequence(triggers);
     const logs = new LogGroup(this, 'Logs');
     // The CDK's function that invokes the versions.
     const provider = Stack.of(this).node.tryFindChild('AWSCDK.TriggerCustomResourceProviderCustomResourceProvider');

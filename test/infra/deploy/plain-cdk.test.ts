@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { stageNames } from '../../../infra/stages.ts';
 import { type Outcome, run } from '../../support/admin-command.ts';
@@ -14,6 +15,13 @@ test('cdk list shows exactly the stack of each stage', async () => {
   const stacks = stageNames.map((stage) => `${stage}/Inventory (${stage}-Inventory)`);
 
   expect(stdout.trim().split('\n').toSorted()).toEqual(stacks.toSorted());
+});
+
+test('npm run synth names the stacks whose templates the CDK can show', async () => {
+  const [, words = ''] = /exec cdk (synth .*)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
+  const { stdout, stderr } = await cdk(...words.replaceAll("'", '').split(' '));
+
+  expect(stdout + stderr).toMatch(/Supply a stack id \(\w+\/Inventory, \w+\/Inventory\) to display its template/);
 });
 
 test('cdk deploy without a pattern deploys nothing, and names the patterns', async () => {

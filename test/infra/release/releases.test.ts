@@ -52,8 +52,24 @@ const checksOf = (release: Release) => resourcesIn(releases[release], 'Custom::T
 
 const dependencies = v.looseObject({ DependsOn: v.optional(v.array(v.string()), []) });
 
-/** What CloudFormation makes before a resource of the usual release. */
-const before = (id: string) => v.parse(dependencies, releases.usual.Resources[id]).DependsOn;
+/** What CloudFormation makes before a resource. */
+const before = (id: string, release: Release = 'usual') =>
+  v.parse(dependencies, releases[release].Resources[id]).DependsOn;
+
+// Lambda allows 15 such calls per second. The aliases of a canary move at once, each for ten minutes.
+test.each<[kind: string, Release, inSequence: boolean]>([
+  ['Function', 'usual', true],
+  ['Function', 'allAtOnce', true],
+  ['Alias', 'usual', false],
+  ['Alias', 'allAtOnce', true],
+])('Each %s changes after the one before it in the release %s: %s', (kind, release, inSequence) => {
+  const all = resourcesIn(releases[release], `AWS::Lambda::${kind}`).map(([id]) => id);
+  const ids = all.filter((id) => /^(?:Functions|StockEvents)/.test(id));
+
+  expect(ids).toHaveLength(functionCount + 1);
+  const previous = ids.map((id) => before(id, release).filter((one) => ids.includes(one)));
+  expect(previous).toEqual(ids.map((_, at) => (inSequence ? ids.slice(Math.max(0, at - 1), at) : [])));
+});
 
 describe('The checks of new versions', () => {
   test('run one after the other, before any alias moves', () => {
