@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import * as fs from 'node:fs';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -68,10 +69,17 @@ describe('An export has exactly what was imported:', () => {
       /^0 new, 0 changed, 2 the same\.\nNothing to import: http.* has all these orders\.\n$/,
     );
     writeFileSync(file, 'what was there before');
-    expect(await admin.output('orders', 'export', file)).toMatch(/^Exported 2 orders from http.* to .*\n$/);
+    fs.chmodSync(file, 0o620);
+    const link = fileOf('latest.csv');
+    fs.symlinkSync('orders.csv', link);
+    expect(await admin.output('orders', 'export', link)).toMatch(/^Exported 2 orders from http.* to .*\n$/);
 
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual([ORDERS, ...rows]);
-    expect(readdirSync(directory)).toEqual(['orders.csv']);
+    expect(readdirSync(directory)).toEqual(['latest.csv', 'orders.csv']);
+    expect(fs.lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(fs.statSync(file).mode & 0o777).toBe(0o620);
+    fs.rmSync(file);
+    expect(await admin.failure('orders', 'export', link)).toMatch(/^Cannot write .*latest\.csv: ENOENT/);
     expect(await admin.json('orders', 'export', file)).toEqual({ exported: 2, file });
   });
 

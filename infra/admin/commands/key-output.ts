@@ -82,9 +82,12 @@ export function keyListText(views: readonly KeyView[], targetOption: string): st
 
 const csvColumns = 'id name plan state created expires lastUsed perMinute perDay usedToday'.split(' ');
 
-/** Prefixes cells that a spreadsheet would run as a formula with an apostrophe. */
+/** Prefixes a cell that a spreadsheet would run as a formula with an apostrophe. */
+const inertCell = (text: string): string => text.replace(/^\s*[-=+@|\uFF0B\uFF0D\uFF1D\uFF20]/, "'$&");
+
+/** Without a byte order mark, Excel reads names in another encoding. */
 export const keyListCsv = (views: readonly KeyView[]): string =>
-  stringify([...views], { header: true, columns: csvColumns, escape_formulas: true }).trimEnd();
+  stringify([...views], { bom: true, header: true, columns: csvColumns, cast: { string: inertCell } }).trimEnd();
 
 const shortState = (view: KeyView): string =>
   view.state === 'active' && view.tokens.every(({ neverShown }) => neverShown)

@@ -51,4 +51,5 @@ function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefin
   throw new AdminError(`${open.length} keys have the name ${text}. Use an id: ${ids.join(', ')}${more}`);
 }
 
-const comparable = (name: string): string => visible(name).trim().toLowerCase();
+/** A name as it is searched for: in any case, and any form of Unicode, as systems type letters with accents. */
+export const comparable = (name: string): string => visible(name).normalize('NFKC').trim().toLowerCase();

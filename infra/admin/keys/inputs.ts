@@ -34,7 +34,7 @@ const MAX_REASON_LENGTH = 200;
 function storedText(rule: string, isValid: (text: string) => boolean): (text: string) => string {
   return (typed) => {
     if (mayHaveToken(typed)) throw new InvalidArgumentError('It must not contain a token: every admin can read it.');
-    const text = typed.trim();
+    const text = typed.trim().normalize();
     if (text !== '' && !/\p{Cc}/u.test(text) && isValid(text)) return text;
     throw new InvalidArgumentError(`It must be ${rule}.`);
   };
@@ -150,7 +150,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     '--token <token>',
     'Token',
     'label and last four characters of the token, such as main/ly02',
-    (text) => text.trim(),
+    (text) => text.trim().normalize(),
   ),
   readOnly: optional('--read-only', 'Read-only', 'allow only requests that read', (text) => text !== 'no', yesOrNo),
   grace: required(

@@ -12,7 +12,7 @@ import type { PlanId } from '../../../shared/keys/plans.ts';
 import { parseToken } from '../../../shared/keys/token.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
-import { allRecords, findRecord } from './find-key.ts';
+import { allRecords, comparable, findRecord } from './find-key.ts';
 
 const keyStates = ['active', 'suspended', 'disabled', 'expired', 'no valid token', 'revoked'] as const;
 export type KeyState = (typeof keyStates)[number];
@@ -116,7 +116,7 @@ export function selectKeys(records: readonly KeyRecord[], { plan, state, search 
 }
 
 const hasText = (record: KeyRecord, text: string): boolean =>
-  record.name.toLowerCase().includes(text.toLowerCase()) ||
+  comparable(record.name).includes(comparable(text)) ||
   idOf(record).includes(text) ||
   Object.values(record.tokens).some(({ last }) => last === text);
 

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
@@ -40,16 +40,18 @@ export async function exportRecords<Entry>(
     count = done;
     onProgress(done, total);
   };
-  const part = `${file}.part`;
+  const { path, mode } = placeOf(file);
+  const part = `${path}.part`;
   const removePart = (): void => rmSync(part, { force: true });
   process.once('exit', removePart);
   try {
-    const output = await open(part, 'w').catch((error: unknown) => {
-      throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+    const output = await open(part, 'w', mode).catch((error: unknown) => {
+      throw writeError(file, error);
     });
     try {
+      if (mode !== undefined) await output.chmod(mode);
       await pipeline(recordsText(target, kind, format, show), output.createWriteStream({ flush: true }));
-      renameSync(part, file);
+      renameSync(part, path);
     } catch (error) {
       const stopped = `The export stopped after ${counted(count, ...kind.names)}: ${reasonOf(error)}`;
       throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
@@ -59,6 +61,19 @@ export async function exportRecords<Entry>(
     process.off('exit', removePart);
   }
   return { count, message: `Exported ${counted(count, ...kind.names)} from ${target.place} to ${visible(file)}.` };
+}
+
+const writeError = (file: string, error: unknown): AdminError =>
+  new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+
+/** The file that an export replaces, behind symbolic links, and its mode if it exists. @throws AdminError */
+function placeOf(file: string): { readonly path: string; readonly mode?: number } {
+  if (!lstatSync(file, { throwIfNoEntry: false })) return { path: file };
+  try {
+    return { path: realpathSync(file), mode: statSync(file).mode };
+  } catch (error) {
+    throw writeError(file, error);
+  }
 }
 
 /** The text of a file with all records of a kind, in chunks. */

@@ -38,6 +38,8 @@ export async function* readRecords<Entry>(
     max_record_size: MAX_ROW_BYTES,
     relax_column_count: true,
     skip_empty_lines: true,
+    // Spreadsheets leave rows such as `,,`.
+    skip_records_with_empty_values: true,
   });
   // The loop rethrows failures, and an early end closes the file.
   const rows = pipeline(Readable.from(source.open(), { objectMode: false }), parser, () => undefined);
@@ -87,6 +89,9 @@ function csv(fileName: string, fields: v.ObjectEntries): Reader {
       columns: checkColumns,
       // Spreadsheets in many locales write semicolons. An export quotes cells with either.
       delimiter: [',', ';'],
+      // Excel reads the separator from a first line `sep=;`.
+      comment: 'sep=',
+      comment_no_infix: true,
       cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
     },
     valueOf(record, { error }) {
@@ -106,7 +111,6 @@ const jsonl: Reader = {
     encoding: null,
     quote: false,
     record_delimiter: ['\r\n', '\n'],
-    on_record: (cells) => (String(cells).trim() === '' ? undefined : cells),
   },
   valueOf(record) {
     try {

@@ -76,8 +76,8 @@ const put = (keyId: string | undefined, name: string, state: object = {}) =>
 const REVOKED = { revoked: true, enabled: false };
 
 describe('A key is found', () => {
-  test.each(['k1', 'Acme Pets', ' acme pets'])('by its id, or its name in any case: %s', async (text) => {
-    await put('k1', 'Acme Pets');
+  test.each(['k1', 'Zoë Pets', ' zoe\u0308 pets'])('by its id, or its name in any case and form: %s', async (text) => {
+    await put('k1', 'Zoë Pets');
     await put('old', 'Acme Pets', REVOKED);
     await put('k2', 'Beta');
 
@@ -118,11 +118,12 @@ test.each<[KeySelection, string[]]>([
   [{ state: 'suspended', plan: 'free' }, ['b']],
   [{ state: 'expiring' }, ['b']],
   [{ state: 'no valid token' }, ['d']],
+  [{ search: 'ZOE\u0308' }, ['b']],
   [{ search: TOKEN.slice(-4) }, ['c']],
   [{ search: TOKEN.slice(-5) }, []],
 ])('The list of keys is filtered by %j', async (selection, ids) => {
   await put('a', 'Acme', days(15));
-  await put('b', 'Beta', { ...days(13), suspendedUntil: UNTIL_RESUMED });
+  await put('b', 'Beta Zo\u00eb', { ...days(13), suspendedUntil: UNTIL_RESUMED });
   await target.keyTable.add(aKey({ keyId: 'c', name: 'Cd', ...days(-1) }, TOKEN));
   await put('d', 'Dd', { tokens: {} });
   await put('old', 'Acme', { ...REVOKED, ...days(1) });

@@ -25,14 +25,15 @@ describe('A CSV file', () => {
   const ORDERS = 'id,petId,quantity,shipDate,status,complete';
 
   test.each([
-    ['empty lines', `${HEADER}\n${SMALLEST},2,sold\n\n3,0,sold`, 4],
-    ['semicolons', `petId;quantity;status\n${SMALLEST};2;sold\n3;0;sold\n`, 3],
-    ['Windows line ends and a byte order mark', `\uFEFF${HEADER}\r\n${SMALLEST},2,sold\r\n3,0,sold\r\n`, 3],
-    ['spaces and quotes around cells', `${HEADER}\n ${SMALLEST} , "2" ,sold\n3,0,sold\n`, 3],
-  ])('may have %s; each row keeps its line and all digits', async (_, content, lastLine) => {
+    ['empty lines', `${HEADER}\n${SMALLEST},2,sold\n\n3,0,sold`, [2, 4]],
+    ['rows of empty cells', `,,\n${HEADER}\n${SMALLEST},2,sold\n , ,\n3,0,sold\n,,\n,,`, [3, 5]],
+    ['semicolons', `sep=;\r\npetId;quantity;status\r\n${SMALLEST};2;sold\r\n3;0;sold\r\n;;\r\n`, [3, 4]],
+    ['Windows line ends and a byte order mark', `\uFEFF${HEADER}\r\n${SMALLEST},2,sold\r\n3,0,sold\r\n`, [2, 3]],
+    ['spaces and quotes around cells', `${HEADER}\n ${SMALLEST} , "2" ,sold\n3,0,sold\n`, [2, 3]],
+  ])('may have %s; each row keeps its line and all digits', async (_, content, [first, last]) => {
     expect(await read(stockEntries, 'a.csv', content)).toEqual([
-      { line: 2, entry: { petId: SMALLEST, quantity: 2, status: 'sold' } },
-      { line: lastLine, entry: { petId: '3', quantity: 0, status: 'sold' } },
+      { line: first, entry: { petId: SMALLEST, quantity: 2, status: 'sold' } },
+      { line: last, entry: { petId: '3', quantity: 0, status: 'sold' } },
     ]);
   });
 
