@@ -19,7 +19,7 @@ import { MIN_PACE } from '../shared/http/list-handler.ts';
 import { allowedRequestHeaders, STABILITY_HEADER } from '../shared/http/response-headers.ts';
 import { MAX_API_KEYS } from '../shared/key-registry/live-key.ts';
 import { FIRST_PAUSE_MS, REFUSAL_CACHE_TTL_MS, REPEATED_PAUSE_MS } from '../shared/keys/limiter.ts';
-import { planIds, plans } from '../shared/keys/plans.ts';
+import { MAX_PER_MINUTE, planIds, plans } from '../shared/keys/plans.ts';
 import { SUSPENSION_MS } from '../shared/keys/verdict.ts';
 import { MAX_READ_FOR_PAGE } from '../shared/stores/sorted-table.ts';
 
@@ -81,6 +81,7 @@ const facts: Readonly<Record<string, readonly string[]>> = {
     `\`?limit=${MAX_LIMIT}\``,
     `max concurrent lists of a kind (${production.lists.concurrency} on production)`,
     `${batchThrottle.rateLimit} requests per second per key`,
+    `${formatNumber(production.maxEnterpriseLimits.perMinute)} per minute and ${formatNumber(production.maxEnterpriseLimits.perDay)} per day on production`,
     `Production runs ${production.batchConcurrency} concurrently`,
   ],
   'operating/deploying': [`two times ${production.lists.concurrency} for lists`],
@@ -100,7 +101,10 @@ test.each(Object.entries(facts).flatMap(([page, texts]) => texts.map((fact) => [
 );
 
 test.each([
-  ['README.md', `as agreed, max ${formatNumber(limitsOfDemoKey('enterprise').perMinute)}`],
+  [
+    'README.md',
+    `as agreed, max ${formatNumber(MAX_PER_MINUTE)} (production: ${formatNumber(production.maxEnterpriseLimits.perMinute)})`,
+  ],
   ['docs/guide.md', 'as agreed'],
 ])('%s has exactly the plans of the catalog', (file, agreed) => {
   const [, rows = ''] = /^\| plan .*\n.*\n((?:\|.*\n)+)/m.exec(read(file)) ?? [];
@@ -124,6 +128,12 @@ test.each(planIds)(
     expect(changeLog).toContain(plans[plan].title);
   },
 );
+
+test.each(['operating/limits', 'keys'])('The Enterprise example of docs/%s.md works on production', (page) => {
+  const [, minute, day] = /per-minute[= ](\d+)[, ].*per-day[= ](\d+)/.exec(read(`docs/${page}.md`)) ?? [];
+  const most = production.maxEnterpriseLimits;
+  expect([Number(minute) <= most.perMinute, Number(day) <= most.perDay]).toEqual([true, true]);
+});
 
 test.each(allOperations)('README, costs and change log have the operation $method $path', (operation) => {
   for (const text of [readme, read('docs/operating/costs.md'), changeLog])

@@ -86,6 +86,7 @@ export class InventoryStack extends Stack {
     }
     new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
     new CfnOutput(this, 'ApiStage', { value: stage.stageName });
+    new CfnOutput(this, 'MaxEnterpriseLimits', { value: JSON.stringify(settings.maxEnterpriseLimits) });
     for (const table of tableNames)
       new CfnOutput(this, `${pascalCase(table)}TableName`, { value: tables.nameOf(table) });
   }

@@ -89,6 +89,7 @@ export class InProcessTarget {
         history: HISTORY_TABLE,
         usage: USAGE_TABLE,
       },
+      maxEnterpriseLimits: { perMinute: 1_000, perDay: 10_000 },
       baseUrl: '',
       place: '',
       option: '',

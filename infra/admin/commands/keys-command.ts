@@ -93,7 +93,7 @@ async function confirmedId(
   key: string,
 ): Promise<string> {
   const view = await showKey(target, key);
-  const effect = confirmation?.(view, values, target.stage);
+  const effect = confirmation?.(view, values, target);
   if (effect !== undefined) await confirm(`${title}: ${view.name} (${view.id}) on ${target.place}? ${effect}`);
   return view.id;
 }

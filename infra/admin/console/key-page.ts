@@ -42,7 +42,7 @@ ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
     const work = async (c: Context, texts: Sent['values']): Promise<Response> => {
       const view = keyView(await find(c));
       const values = parseInputs(action, texts);
-      const warning = action.confirmation?.(view, values, target.stage);
+      const warning = action.confirmation?.(view, values, target);
       const effect = warning ?? (dangers.has(name) ? sentence(action.effect) : undefined);
       const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
       if (effect !== undefined && texts['confirmed'] === undefined)

@@ -12,9 +12,9 @@ import {
   plans,
 } from '../../../shared/keys/plans.ts';
 import { mayHaveToken } from '../../../shared/keys/token.ts';
-import { type AnyStageName, settingsOf } from '../../stages.ts';
 import { AdminError } from '../service/failures.ts';
-import { limitsText, formatNumber } from '../service/text.ts';
+import type { Target } from '../service/target.ts';
+import { capitalized, limitsText, formatNumber } from '../service/text.ts';
 
 /** Accepts thousands separators, as numbers are printed. */
 export function wholeNumberUpTo(max: number): (text: string) => number {
@@ -179,12 +179,12 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
 /**
  * Returns the limits of a key: those of its plan, or the agreed ones, which Enterprise alone requires and accepts.
  *
- * @param stage on AWS, whose `maxEnterpriseLimits` bound the agreed limits @throws AdminError
+ * @param service whose maximum bounds the agreed limits @throws AdminError
  */
 export function limitsOn(
   plan: PlanId,
   { perMinute, perDay }: { readonly [Name in keyof ExactLimits]?: number | undefined },
-  stage?: AnyStageName,
+  { maxEnterpriseLimits: max, place }: Pick<Target, 'maxEnterpriseLimits' | 'place'>,
 ): ExactLimits {
   const cataloged = plans[plan].limits;
   if (cataloged !== 'agreed') {
@@ -193,10 +193,9 @@ export function limitsOn(
   }
   if (perMinute === undefined || perDay === undefined)
     throw new AdminError('The Enterprise plan needs its agreed limits: --per-minute N --per-day N.');
-  const most = stage && settingsOf(stage).maxEnterpriseLimits;
-  if (most && (perMinute > most.perMinute || perDay > most.perDay))
+  if (perMinute > max.perMinute || perDay > max.perDay)
     throw new AdminError(
-      `${stage} accepts ${most.perMinute} per minute and ${most.perDay} per day at most. Raise maxEnterpriseLimits in infra/stages.ts first.`,
+      `${capitalized(place)} accepts at most ${limitsText(max)}. First raise maxEnterpriseLimits in infra/stages.ts, and deploy.`,
     );
   return { perMinute, perDay };
 }

@@ -42,7 +42,7 @@ export interface KeyAction<Name extends keyof Inputs = keyof Inputs> {
   /** Whether the console offers it for a key. */
   readonly isApplicable: (view: KeyView) => boolean;
   /** Irreversible effects, which the admin must confirm; undefined if there are none. */
-  readonly confirmation?: (view: KeyView, values: Pick<Inputs, Name>, stage?: Target['stage']) => string | undefined;
+  readonly confirmation?: (view: KeyView, values: Pick<Inputs, Name>, target: Target) => string | undefined;
   /** Effect of a retry after a failure; by default it completes the interrupted action. */
   readonly retryEffect?: string;
   /** @param values of its inputs @param id of the key */
@@ -65,7 +65,7 @@ export const createAction = action({
   isApplicable: () => false,
   retryEffect: 'it creates another key. If this one exists, its token was never shown: rotate or revoke it',
   run: async (target, { name, plan, perMinute, perDay, expires: expiresAtMs, readOnly }) => {
-    const limits = limitsOn(plan, { perMinute, perDay }, target.stage);
+    const limits = limitsOn(plan, { perMinute, perDay }, target);
     const params = { name, plan, limits, access: accessOf(readOnly), expiresAtMs: endOf(expiresAtMs) };
     const token = await createKey(target, params);
     return { token, message: '' };
@@ -107,13 +107,13 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     effect: 'Move a key to another plan; its counters stay, and the new limits apply from its next request',
     inputs: ['plan', 'perMinute', 'perDay'],
     isApplicable: isCurrent,
-    confirmation: (view, { plan, ...agreed }, stage) => {
-      const limits = limitsOn(plan, agreed, stage);
+    confirmation: (view, { plan, ...agreed }, target) => {
+      const limits = limitsOn(plan, agreed, target);
       if (limits.perMinute >= view.perMinute && limits.perDay >= view.perDay) return undefined;
       return `From its next request, the key has lower limits: ${limitsText(limits)}. Until now: ${limitsText(view)}.`;
     },
     run: async (target, { plan, ...agreed }, id) => {
-      const limits = limitsOn(plan, agreed, target.stage);
+      const limits = limitsOn(plan, agreed, target);
       await usagePlanIdOf(target, plan);
       // Counters stay; a blocked key stays blocked.
       const record = await changeKey(target, await findKey(target, id), (now, { record: read, live }) => ({

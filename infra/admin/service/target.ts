@@ -15,6 +15,7 @@ import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
+import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import { localClient, OUTPUTS_PATH } from '../../local-endpoint.ts';
 import { type AnyStageName, stackNameOf, type TableName, tableNames } from '../../stages.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
@@ -37,6 +38,8 @@ export interface Target extends Registry {
   readonly usage: KeyUsage;
   /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
+  /** The highest limits that can be agreed, as deployed: the firewall blocks requests beyond them. */
+  readonly maxEnterpriseLimits: ExactLimits;
   readonly tables: Readonly<Record<TableName, string>>;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
@@ -50,6 +53,8 @@ export interface Target extends Registry {
 
 const apiOutputs = v.entriesFromList(['ApiId', 'ApiStage', 'BaseUrl'], v.string());
 
+const limitsOutput = v.pipe(v.string(), v.parseJson(), v.object({ perMinute: v.number(), perDay: v.number() }));
+
 /** The outputs of a stack, with the names of its tables by their content: `KeysTableName` as `tables.keys`. */
 const outputsSchema = v.pipe(
   v.looseObject(apiOutputs),
@@ -57,7 +62,11 @@ const outputsSchema = v.pipe(
     const names = tableNames.map((table) => [table, outputs[`${capitalized(table)}TableName`]] as const);
     return { ...outputs, tables: Object.fromEntries(names) };
   }),
-  v.object({ ...apiOutputs, tables: v.object(v.entriesFromList(tableNames, v.string())) }),
+  v.object({
+    ...apiOutputs,
+    MaxEnterpriseLimits: limitsOutput,
+    tables: v.object(v.entriesFromList(tableNames, v.string())),
+  }),
 );
 
 /**
@@ -180,7 +189,7 @@ function userName(): string {
 }
 
 function targetOf(
-  { ApiId, ApiStage, BaseUrl, tables }: v.InferOutput<typeof outputsSchema>,
+  { ApiId, ApiStage, BaseUrl, MaxEnterpriseLimits, tables }: v.InferOutput<typeof outputsSchema>,
   connection: Connection,
   where: Pick<Target, 'place' | 'option' | 'stage' | 'notices'>,
 ): Target {
@@ -204,6 +213,7 @@ function targetOf(
     apiStage: { apiId: ApiId, stage: ApiStage },
     keyTable: new KeyTable(documents, tables.keys, history),
     usage: new KeyUsage(documents, tables.usage),
+    maxEnterpriseLimits: MaxEnterpriseLimits,
     tables,
     baseUrl: BaseUrl,
     pause: sleep,

@@ -62,10 +62,11 @@ describe('An input', () => {
   });
 
   const { perMinute, perDay } = stages.production.maxEnterpriseLimits;
+  const service = { maxEnterpriseLimits: { perMinute, perDay }, place: 'the stage production' };
   const needed = 'The Enterprise plan needs its agreed limits';
-  const beyond = `production accepts ${perMinute} per minute and ${perDay} per day at most.`;
+  const beyond = /^The stage production accepts at most 1,000 requests .*, 1,440,000 per day\. First .*, and deploy\.$/;
 
-  test.each<[PlanId, Parameters<typeof limitsOn>[1], string]>([
+  test.each<[PlanId, Parameters<typeof limitsOn>[1], string | RegExp]>([
     ['enterprise', {}, needed],
     ['enterprise', { perMinute }, needed],
     ['enterprise', { perDay }, needed],
@@ -74,8 +75,8 @@ describe('An input', () => {
     ['enterprise', { perMinute, perDay: perDay + 1 }, beyond],
     ['enterprise', { perMinute: perMinute + 1, perDay }, beyond],
   ])('of agreed limits must fit the plan and the stage: on %s, %j is rejected', (plan, limits, message) => {
-    expect(() => limitsOn(plan, limits, 'production')).toThrow(message);
-    expect(limitsOn('enterprise', { perMinute, perDay }, 'production')).toEqual({ perMinute, perDay });
+    expect(() => limitsOn(plan, limits, service)).toThrow(message);
+    expect(limitsOn('enterprise', { perMinute, perDay }, service)).toEqual({ perMinute, perDay });
   });
 });
 

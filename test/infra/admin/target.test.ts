@@ -15,10 +15,12 @@ acceptForeignErrors();
 const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
 const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origin;
 
+const LIMITS = '{"perMinute":7,"perDay":70}';
 const outputs = [
   'ApiId',
   'ApiStage',
   'BaseUrl',
+  'MaxEnterpriseLimits',
   ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History', 'Usage'].map((table) => `${table}TableName`),
 ];
 
@@ -44,7 +46,7 @@ describe('A local server', () => {
   });
 
   test('that stops is reported immediately and in the same way by the next call', async () => {
-    const texts = Object.fromEntries(outputs.map((name) => [name, 'any']));
+    const texts = Object.fromEntries(outputs.map((name) => [name, LIMITS]));
     const link = await FaultyLink.to(originOf(await ScriptedServer.start(reply(200, texts))));
     const { origin } = link;
     const { gateway, apiStage, keyTable } = await find({ url: origin.replace('http://', '') });
@@ -57,7 +59,7 @@ describe('A local server', () => {
   test.each(Object.entries(machineSettings))('is reached on a machine with %s=%s', async (name, value) => {
     process.env[name] = value;
     try {
-      const texts = Object.fromEntries(outputs.map((output) => [output, 'any']));
+      const texts = Object.fromEntries(outputs.map((output) => [output, LIMITS]));
       const server = await ScriptedServer.start(reply(200, texts), reply(200, {}));
       const { gateway, keyTable } = await find({ url: originOf(server) });
       await Promise.all([keyTable.get('any'), gateway.send(new GetApiKeysCommand({}))]);
@@ -93,7 +95,8 @@ async function findStage(status: number, ...texts: readonly string[]) {
 /** The description of a stack with these outputs. */
 function stackWith(names: readonly string[]): string {
   const members = names.map(
-    (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>of-${name}</OutputValue></member>`,
+    (name) =>
+      `<member><OutputKey>${name}</OutputKey><OutputValue>${name.startsWith('Max') ? LIMITS : `of-${name}`}</OutputValue></member>`,
   );
   const stack = `<member><StackName>staging-Inventory</StackName><Outputs>${members.join('')}</Outputs></member>`;
   const result = `<DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult>`;
@@ -123,6 +126,7 @@ describe('A stage on AWS', () => {
       place: 'the stage staging',
       option: '--stage staging',
       baseUrl: 'of-BaseUrl',
+      maxEnterpriseLimits: { perMinute: 7, perDay: 70 },
       apiStage: { apiId: 'of-ApiId', stage: 'of-ApiStage' },
       tables: { keys: 'of-KeysTableName', stock: 'of-StockTableName' },
     });

@@ -92,6 +92,7 @@ describe('a stage with every setting', () => {
     ]);
     expect(inventory).toMatchObject({
       Outputs: {
+        MaxEnterpriseLimits: { Value: JSON.stringify(everything.maxEnterpriseLimits) },
         BaseUrl: { Value: 'https://api.example.com/v1' },
         ReferencePageUrl: { Value: 'https://docs.example.com' },
         // It responds before the records of the domains exist.
