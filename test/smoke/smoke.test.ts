@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
+import { knownFaults } from '../emulators/known-faults.ts';
 import { type Outcome, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { type Fault, FaultyLink } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { readOnlyChecks, updatingChecks } from './checks.ts';
 
 const resultSchema = v.strictObject({
   url: v.string(),
@@ -156,4 +158,10 @@ describe('npm run smoke', () => {
 
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
   });
+});
+
+test('the checks that are known to fail on an emulator exist', () => {
+  const known = knownFaults.flatMap(({ checks = [] }) => checks);
+
+  expect([...readOnlyChecks, ...updatingChecks].map(({ name }) => name)).toEqual(expect.arrayContaining(known));
 });
