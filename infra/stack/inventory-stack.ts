@@ -13,6 +13,7 @@ import { OperationFunctions } from './operation-functions.ts';
 import { pascalCase } from './pascal-case.ts';
 import { ReferencePage } from './reference-page.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
+import type { ServiceFunction } from './service-function.ts';
 import { StockEvents } from './stock-events.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
@@ -59,10 +60,7 @@ export class InventoryStack extends Stack {
     const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', tables) : undefined;
 
     const checked = functions.all.concat(stockEvents?.publisher ?? []);
-    // Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each.
-    inSequence(checked.flatMap(({ node }) => node.defaultChild ?? []));
-    if (settings.rollout !== 'canary' || settings.allAtOnce)
-      inSequence(checked.flatMap(({ live }) => live.node.defaultChild ?? []));
+    changeInSequence(checked, settings);
     // None for a rollback, which may fix the cause of a failed check.
     new VersionCheck(this, 'VersionCheck', settings.allAtOnce ? [] : checked);
     const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
@@ -78,18 +76,23 @@ export class InventoryStack extends Stack {
       // Before any traffic shifts: a failed upload ends the deployment there, and rolls back no version in use.
       for (const { live } of functions.all) live.node.defaultChild?.node.addDependency(upload);
     }
-    new CfnOutput(this, 'BaseUrl', { value: baseUrl });
-    new CfnOutput(this, 'GatewayUrl', { value: gatewayUrl });
-    if (page && pageOrigin !== undefined) {
-      new CfnOutput(this, 'ReferencePageUrl', { value: pageOrigin });
-      new CfnOutput(this, 'CloudFrontUrl', { value: page.origin });
-    }
-    new CfnOutput(this, 'ApiId', { value: restApi.restApiId });
-    new CfnOutput(this, 'ApiStage', { value: stage.stageName });
-    new CfnOutput(this, 'MaxEnterpriseLimits', { value: JSON.stringify(settings.maxEnterpriseLimits) });
-    for (const table of tableNames)
-      new CfnOutput(this, `${pascalCase(table)}TableName`, { value: tables.nameOf(table) });
+    const outputs = {
+      BaseUrl: baseUrl,
+      GatewayUrl: gatewayUrl,
+      ...(page && pageOrigin !== undefined && { ReferencePageUrl: pageOrigin, CloudFrontUrl: page.origin }),
+      ApiId: restApi.restApiId,
+      ApiStage: stage.stageName,
+      MaxEnterpriseLimits: JSON.stringify(settings.maxEnterpriseLimits),
+      ...Object.fromEntries(tableNames.map((table) => [`${pascalCase(table)}TableName`, tables.nameOf(table)])),
+    };
+    for (const [output, value] of Object.entries(outputs)) new CfnOutput(this, output, { value });
   }
+}
+
+/** Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each. */
+function changeInSequence(functions: readonly ServiceFunction[], { rollout, allAtOnce }: InventoryStackProps): void {
+  inSequence(functions.flatMap(({ node }) => node.defaultChild ?? []));
+  if (rollout !== 'canary' || allAtOnce) inSequence(functions.flatMap(({ live }) => live.node.defaultChild ?? []));
 }
 
 /** Log groups have the stage's retention, and are deleted with the stack. */

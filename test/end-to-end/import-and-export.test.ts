@@ -70,16 +70,16 @@ describe('An export has exactly what was imported:', () => {
     );
     writeFileSync(file, 'what was there before');
     fs.chmodSync(file, 0o620);
-    const link = fileOf('latest.csv');
-    fs.symlinkSync('orders.csv', link);
-    expect(await admin.output('orders', 'export', link)).toMatch(/^Exported 2 orders from http.* to .*\n$/);
+    const latest = fileOf('latest.csv');
+    fs.symlinkSync('orders.csv', latest);
+    expect(await admin.output('orders', 'export', latest)).toMatch(/^Exported 2 orders from http.* to .*\n$/);
 
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual([ORDERS, ...rows]);
     expect(readdirSync(directory)).toEqual(['latest.csv', 'orders.csv']);
-    expect(fs.lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(fs.lstatSync(latest).isSymbolicLink()).toBe(true);
     expect(fs.statSync(file).mode & 0o777).toBe(0o620);
     fs.rmSync(file);
-    expect(await admin.failure('orders', 'export', link)).toMatch(/^Cannot write .*latest\.csv: ENOENT/);
+    expect(await admin.failure('orders', 'export', latest)).toMatch(/^Cannot write .*latest\.csv: ENOENT/);
     expect(await admin.json('orders', 'export', file)).toEqual({ exported: 2, file });
   });
 

@@ -255,7 +255,7 @@ describe('a method', () => {
   test.each<[string, RegExp, object]>([
     ['from the template', /^$/, {}],
     ['for every source', OF_API, { SourceArn: undefined }],
-    ['with another pattern', OF_API, { SourceArn: `${API}` }],
+    ['with another pattern', OF_API, { SourceArn: API }],
   ])('is served if its function has the permission %s', async (_, permissions, properties) => {
     expect(await statusWith(permissions, properties)).toBe(200);
     expect(notices).toBe('');
