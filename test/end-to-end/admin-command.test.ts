@@ -105,13 +105,13 @@ describe('The admin command', () => {
     expect(update).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
     expect(await admin.output('keys', 'show', id)).toMatch(new RegExp(`^${reports}\t.*\tread-only, until `, 'm'));
 
-    const end = ['keys', 'end', id, '--token', reports];
-    expect(await admin.failure(...end)).toBe(
+    const revoke = ['keys', 'revoke-token', id, '--token', reports];
+    expect(await admin.failure(...revoke)).toBe(
       `Revoke a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, valid since ${since} UTC, are denied permanently. ` +
         `The key keeps ${main}. This cannot be undone. Pass --yes to confirm.`,
     );
     expect(await statusesOf(key)).toEqual([200]);
-    expect(await admin.output(...end, '--yes')).toBe(`The token ${reports} of acme is revoked.\n`);
+    expect(await admin.output(...revoke, '--yes')).toBe(`The token ${reports} of acme is revoked.\n`);
     expect(await statusesOf(second, key)).toEqual([200, 401]);
   });
 
@@ -193,7 +193,7 @@ test('A key may have agreed limits in tags and an expiry that may be edited', as
 test.each([
   [['keys', 'create', '--name', 'x', '--plan', 'gold'], `Allowed choices are ${Object.keys(plans).join(', ')}`],
   [['keys', 'craete'], "unknown command 'craete' (Did you mean create?) (see npm run admin -- keys --help)"],
-  [['keys', 'end', 'x'], "required option '--token <token>' not specified"],
+  [['keys', 'revoke-token', 'x'], "required option '--token <token>' not specified"],
   [['usage', 'nobody'], 'There is no key nobody. To list all keys: npm run admin -- --url http'],
   [['usage', 'demo-free', '--days', '401'], 'must be a whole number from 1 to 400'],
   [['usage', '--days', '7'], '--days requires a key.'],

@@ -63,7 +63,6 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
   keys.command(name).description(description).argument('<key>', KEY_ARGUMENT);
 
 function addAction(command: Command, action: KeyAction): void {
-  if (action.alias !== undefined) command.alias(action.alias);
   for (const name of action.inputs) command.addOption(optionOf(name, action));
   if (action.confirmation) command.option('--yes', 'skip the confirmation', false);
   onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {

@@ -16,7 +16,7 @@ import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 /** Actions that stop customer requests: the page always asks for confirmation. */
-const dangers: ReadonlySet<string> = new Set(['suspend', 'end', 'revoke']);
+const dangers: ReadonlySet<string> = new Set(['suspend', 'revoke-token', 'revoke']);
 
 /** `/keys/ID`: figures, usage, tokens, history and actions of a key. */
 export function addKeyPage(app: Hono, site: Site): void {

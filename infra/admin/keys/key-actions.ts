@@ -30,8 +30,6 @@ export interface ActionResult {
 /** An action on a key, offered by the command and the console. It reads only its own inputs. */
 export interface KeyAction<Name extends keyof Inputs = keyof Inputs> {
   readonly title: string;
-  /** Another name of the command. */
-  readonly alias?: string;
   /** Imperative sentence without a full stop, for the help and the console. */
   readonly effect: string;
   readonly inputs: readonly Name[];
@@ -178,9 +176,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       return { token: await addToken(target, id, { label, access: accessOf(readOnly), until }), message: '' };
     },
   }),
-  end: action({
+  'revoke-token': action({
     title: 'Revoke a token',
-    alias: 'revoke-token',
     effect: "Revoke one token, effective from its next request; the key's other tokens stay valid",
     inputs: ['token'],
     isApplicable: ({ tokens }) => tokens.length > 1,

@@ -120,7 +120,7 @@ describe('The form', () => {
     ['suspend', { for: '', reason: '' }, '<dd>until the key is resumed</dd>.*<dd>none</dd>', { enabled: false }],
     ['move', { plan: 'free' }, 'the key has lower limits: 60 requests per minute', { plan: 'free' }],
     ['rotate', { label: 'main', grace: '0s' }, 'Requests with main/.{4} are denied immediately, before the client', {}],
-    ['end', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key keeps reports/', {}],
+    ['revoke-token', { token: 'MAIN' }, 'Requests with the token main/.{4}, .* The key keeps reports/', {}],
     ['revoke', { reason: 'left' }, 'all 2 tokens, are denied permanently. .*<dd>left</dd>', { revoked: true }],
   ])('of an action that stops customer requests asks first: %s', async (name, fields, question, change) => {
     await service.visitor.create('acme');

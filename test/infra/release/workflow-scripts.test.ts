@@ -102,7 +102,7 @@ describeWith(programs, 'The scripts of the workflows', () => {
       [
         'passes on its inputs',
         { ROLL_BACK: '--roll-back', LOSE: 'A B' },
-        { calls: `${deployed} --roll-back --lose A B\n` },
+        { calls: `${deployed} --roll-back --allow-table-loss A B\n` },
       ],
       ['outputs its status if it fails', { STATUS: '3' }, { status: 3, calls: `${deployed}\n`, output: 'status=3\n' }],
     ])('%s', (_, env, expected) => {
