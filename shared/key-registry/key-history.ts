@@ -6,10 +6,7 @@ import { type KeyRecord, tokenName, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key
 import { type ExactLimits, plans } from '../keys/plans.ts';
 import { withoutTokens } from '../keys/token.ts';
 import { SUSPENSION_MS } from '../keys/verdict.ts';
-import type { KeyChange, Tokens } from './record-changes.ts';
-
-/** How long an entry is kept, in milliseconds. */
-const RETENTION_MS = 400 * 86_400_000;
+import { type KeyChange, RETENTION_MS, type Tokens } from './record-changes.ts';
 
 /** Max wait for the write of an entry, in milliseconds: its change has already been made. */
 const MAX_WRITE_MS = 5_000;

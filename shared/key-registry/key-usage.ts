@@ -4,9 +4,7 @@ import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { isoDay, startOfMinute } from '../keys/verdict.ts';
-
-/** How long a day is kept, in milliseconds. */
-const RETENTION_MS = 400 * 86_400_000;
+import { RETENTION_MS } from './record-changes.ts';
 
 /** How long after its end a day may get requests: those that API Gateway received before it. */
 const LATE_MS = 5 * 60_000;

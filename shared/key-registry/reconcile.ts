@@ -7,7 +7,7 @@
 //   console, AWS CLI ───────────────────────────────────────────────────────────► API Gateway: adopted by a sync
 //
 // States: applied (no `unappliedSince`) → unapplied (a write that API Gateway may not have) → applied, for five minutes
-// still metered on the Interim plan. A revoked record stays for 30 days, and any copy of its key is deleted.
+// still metered on the Interim plan. A revoked record stays for 400 days, and any copy of its key is deleted.
 //
 // All of these may run concurrently: each write replaces the revision it read. API Gateway has no conditions, and a
 // call may arrive late. So no call begins later than a minute after the timestamp of its write, taken before the

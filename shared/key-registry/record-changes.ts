@@ -54,12 +54,15 @@ export const differsFrom =
   ([name, value]: [string, unknown]): boolean =>
     !isDeepStrictEqual(record[name], value);
 
-/** Retention of a revoked key's record, in seconds: prevents a sync with an old read from adding it again. */
-const REVOKED_RETENTION_SECONDS = 30 * 86_400;
+/**
+ * Retention of a day of usage, of an entry of the history, and of the record of a revoked key, which finds both, in
+ * milliseconds.
+ */
+export const RETENTION_MS = 400 * 86_400_000;
 
 /** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */
 export function revocation(now: number) {
-  const purgeAt = Math.floor(now / 1_000) + REVOKED_RETENTION_SECONDS;
+  const purgeAt = Math.floor((now + RETENTION_MS) / 1_000);
   return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;
 }
 

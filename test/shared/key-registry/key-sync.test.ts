@@ -76,7 +76,7 @@ test('a revoked key that reappears in API Gateway is deleted there, and its reco
 
   expect(await sync()).toEqual(did({ applied: [`${key.keyId} (revoked)`] }));
   expect(registry.records.apiKeys).toEqual([]);
-  expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: now / 1_000 + 30 * 86_400 });
+  expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: now / 1_000 + 400 * 86_400 });
   expect((await registry.sync()).unchanged).toEqual([]);
 });
 
