@@ -146,11 +146,8 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     wholeNumberUpTo(MAX_PER_DAY),
   ),
   label: required('--label <label>', 'Label', 'label of the token, such as reports', parseLabel),
-  token: required(
-    '--token <token>',
-    'Token',
-    'label and last four characters of the token, such as main/ly02',
-    (text) => text.trim().normalize(),
+  token: required('--token <token>', 'Token', 'label and last four characters, such as main/ly02', (text) =>
+    text.trim().normalize(),
   ),
   readOnly: optional('--read-only', 'Read-only', 'allow only requests that read', (text) => text !== 'no', yesOrNo),
   grace: required(

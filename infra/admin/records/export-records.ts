@@ -40,22 +40,17 @@ export async function exportRecords<Entry>(
     count = done;
     onProgress(done, total);
   };
-  const { path, mode } = placeOf(file);
-  const part = `${path}.part`;
+  const { path, part, output } = await openPart(file).catch((error: unknown) => {
+    throw new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
+  });
   const removePart = (): void => rmSync(part, { force: true });
   process.once('exit', removePart);
   try {
-    const output = await open(part, 'w', mode).catch((error: unknown) => {
-      throw writeError(file, error);
-    });
-    try {
-      if (mode !== undefined) await output.chmod(mode);
-      await pipeline(recordsText(target, kind, format, show), output.createWriteStream({ flush: true }));
-      renameSync(part, path);
-    } catch (error) {
-      const stopped = `The export stopped after ${counted(count, ...kind.names)}: ${reasonOf(error)}`;
-      throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
-    }
+    await pipeline(recordsText(target, kind, format, show), output.createWriteStream({ flush: true }));
+    renameSync(part, path);
+  } catch (error) {
+    const stopped = `The export stopped after ${counted(count, ...kind.names)}: ${reasonOf(error)}`;
+    throw new AdminError(`${stopped}. ${file} is unchanged. Run the same command again.`);
   } finally {
     removePart();
     process.off('exit', removePart);
@@ -63,17 +58,14 @@ export async function exportRecords<Entry>(
   return { count, message: `Exported ${counted(count, ...kind.names)} from ${target.place} to ${visible(file)}.` };
 }
 
-const writeError = (file: string, error: unknown): AdminError =>
-  new AdminError(`Cannot write ${file}: ${reasonOf(error)}.`);
-
-/** The file that an export replaces, behind symbolic links, and its mode if it exists. @throws AdminError */
-function placeOf(file: string): { readonly path: string; readonly mode?: number } {
-  if (!lstatSync(file, { throwIfNoEntry: false })) return { path: file };
-  try {
-    return { path: realpathSync(file), mode: statSync(file).mode };
-  } catch (error) {
-    throw writeError(file, error);
-  }
+/** Opens a file next to the one that it replaces, which may be behind symbolic links, with its mode. */
+async function openPart(file: string) {
+  const mode = lstatSync(file, { throwIfNoEntry: false }) && statSync(file).mode;
+  const path = mode === undefined ? file : realpathSync(file);
+  const part = `${path}.part`;
+  const output = await open(part, 'w', mode);
+  if (mode !== undefined) await output.chmod(mode);
+  return { path, part, output };
 }
 
 /** The text of a file with all records of a kind, in chunks. */

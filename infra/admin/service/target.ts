@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { APIGatewayClientConfig } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
@@ -160,10 +159,7 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
   }
 }
 
-type Connection = Pick<
-  DynamoDBClientConfig & APIGatewayClientConfig,
-  'endpoint' | 'region' | 'credentials' | 'requestHandler'
->;
+type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials' | 'requestHandler'>;
 
 /** The actor of key changes, looked up once: the caller's ARN on AWS, or the user of this machine. */
 function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
