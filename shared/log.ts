@@ -41,12 +41,26 @@ export interface CompletedRequest {
   readonly refusal?: ErrorCode | undefined;
   /** False if a complete list was truncated. A page is returned at once, and API Gateway logs its outcome. */
   readonly complete?: boolean;
-  /** Name of the error that caused a 5xx or truncated a list. Alarms excuse throttling and {@link SLOW_CLIENT}. */
+  /** Name of the error that caused a 5xx or truncated a list. See {@link excuseOf}. */
   readonly cause?: string | undefined;
 }
 
 /** Name of the error of a list whose client was disconnected for being too slow. */
 export const SLOW_CLIENT = 'SlowClientError';
+
+/** The metrics of a request's line. Alarms subtract the last two from failures, as they are not the service's. */
+export type RequestMetric = 'Requests' | 'Refusals' | 'ThrottledRequests' | 'ExcusedLists';
+
+/** Names of DynamoDB's errors: it throttled a call, or a transaction met other writes. */
+const THROTTLED = /Exceeded|^Throttling/;
+const CONTENDED = /^Transaction|^ConditionalCheckFailed$/;
+
+/** The metric of a failure that is not the service's. With another status it is, whatever its cause is called. */
+function excuseOf({ status, complete = true, cause = '' }: CompletedRequest): RequestMetric | undefined {
+  if (status === 503 && (THROTTLED.test(cause) || CONTENDED.test(cause))) return 'ThrottledRequests';
+  if (!complete && (THROTTLED.test(cause) || cause === SLOW_CLIENT)) return 'ExcusedLists';
+  return undefined;
+}
 
 /** The common part of a stage's lines. */
 export const logOrigin = () => ({
@@ -103,6 +117,7 @@ const NONE = 'none';
 export function requestLine(request: CompletedRequest, origin: LogOrigin, now: number, coldStart = false) {
   const { requestId, operation = NONE, keyId = NONE, token, plan = NONE } = request;
   const { code, refusal, complete = true, cause } = request;
+  const excuse = excuseOf(request);
   const fields = {
     level: 'INFO',
     message: 'Request',
@@ -120,11 +135,13 @@ export function requestLine(request: CompletedRequest, origin: LogOrigin, now: n
     ...(coldStart && { coldStart }),
     Requests: 1,
     ...(refusal !== undefined && { reason: refusal, Refusals: 1 }),
+    ...(excuse && { [excuse]: 1 }),
   };
   // Those that an alarm or a graph reads: each distinct set of dimension values is billed as a separate metric.
   const metrics = {
     Requests: [['stack'], ['stack', 'plan']],
     ...(refusal !== undefined && { Refusals: [['stack'], ['stack', 'reason']] }),
-  };
+    ...(excuse && { [excuse]: [['stack']] }),
+  } satisfies Partial<Record<RequestMetric, unknown>>;
   return metricLine(fields, metrics, origin, now);
 }

@@ -1,10 +1,14 @@
+import { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+
+/** The resources of a type within a construct. */
+export const resourcesOf = ({ node }: IConstruct, type: string): CfnResource[] =>
+  node
+    .findAll()
+    .filter((one) => CfnResource.isCfnResource(one))
+    .filter(({ cfnResourceType }) => cfnResourceType === type);
 
 /** Makes CloudFormation create and change resources one after the other, where AWS throttles concurrent calls. */
 export function inSequence(resources: readonly IConstruct[]): void {
-  let previous: IConstruct | undefined;
-  for (const each of resources) {
-    if (previous) each.node.addDependency(previous);
-    previous = each;
-  }
+  for (const [index, before] of resources.entries()) resources[index + 1]?.node.addDependency(before);
 }

@@ -1,4 +1,4 @@
-import { CfnResource, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
@@ -15,7 +15,7 @@ import {
 import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { inSequence } from './in-sequence.ts';
+import { inSequence, resourcesOf } from './in-sequence.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -73,12 +73,17 @@ export class InventoryApi extends Construct {
     this.#route(functions, lists.seconds);
     addGatewayResponses(this.restApi, props.pageOrigin);
     // A first deployment that creates all of them concurrently fails with 429.
-    const parts = this.restApi.node.findAll().filter((one) => CfnResource.isCfnResource(one));
-    for (const kind of ['Resource', 'GatewayResponse', 'Method'])
-      inSequence(parts.filter(({ cfnResourceType }) => cfnResourceType === `AWS::ApiGateway::${kind}`));
-    // A new version of the API follows the functions that it is for. If an alarm rolls those back, the deploy
-    // ends there, and the API stays as it was.
-    this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live));
+    for (const kind of [
+      'ApiGateway::Resource',
+      'ApiGateway::GatewayResponse',
+      'ApiGateway::Method',
+      'Lambda::Permission',
+    ])
+      inSequence(resourcesOf(this.restApi, `AWS::${kind}`));
+    // A new version of the API follows the functions that it is for, and the permissions to invoke them. If an alarm
+    // rolls those back, the deploy ends there, and the API stays as it was.
+    const permissions = resourcesOf(this.restApi, 'AWS::Lambda::Permission');
+    this.restApi.latestDeployment?.node.addDependency(...functions.all.map(({ live }) => live), ...permissions);
   }
 
   /** The method of an operation. @throws Error if there is none */

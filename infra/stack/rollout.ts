@@ -56,7 +56,7 @@ export class CanaryRollout extends Construct {
    * others, are not the release's failures. Truncated lists return 200, so they do not count.
    */
   #fewErrors(metrics: MonitoringMetrics): Alarm {
-    const throttled = [metrics.accountFunctions('Throttles'), metrics.fromLogs('ThrottledRequests')];
+    const throttled = [metrics.accountFunctions('Throttles'), metrics.requests('ThrottledRequests')];
     const failed = metrics.difference(metrics.gateway('5XXError'), ...throttled);
     const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
       failed,

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { type CompletedRequest, logError, requestLine, requestLog } from '../../shared/log.ts';
+import { type CompletedRequest, logError, requestLine, requestLog, SLOW_CLIENT } from '../../shared/log.ts';
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -48,6 +48,26 @@ describe('The log line of a request', () => {
     const ofRefusal = ['staging-Inventory Refusals 1', `staging-Inventory Refusals reason ${refusal} 1`];
 
     expect(metricsOf(lineOf({ status: 429, code: refusal, refusal }))).toEqual([...ofRequest, ...ofRefusal]);
+  });
+
+  test.each<[differences: Partial<CompletedRequest>, metric: string]>([
+    [{ status: 503, cause: 'ProvisionedThroughputExceededException' }, 'ThrottledRequests'],
+    [{ status: 503, cause: 'ThrottlingError' }, 'ThrottledRequests'],
+    [{ status: 503, cause: 'TransactionConflict' }, 'ThrottledRequests'],
+    [{ status: 503, cause: 'ConditionalCheckFailed' }, 'ThrottledRequests'],
+    [{ complete: false, cause: 'ThrottlingException' }, 'ExcusedLists'],
+    [{ complete: false, cause: SLOW_CLIENT }, 'ExcusedLists'],
+  ])('has a metric of a failure that is not ours: %j', (differences, metric) => {
+    expect(metricsOf(lineOf(differences))).toEqual([...ofRequest, `staging-Inventory ${metric} 1`]);
+  });
+
+  test.each<Partial<CompletedRequest>>([
+    { status: 503, cause: 'TimeoutError' },
+    { status: 500, cause: 'ThrottlingException' },
+    { complete: false, cause: 'TransactionConflict' },
+    { complete: false },
+  ])('has none of another failure: %j', (differences) => {
+    expect(metricsOf(lineOf(differences))).toEqual(ofRequest);
   });
 
   test('has latency 0 if the clock of the gateway is ahead', () => {

@@ -24,6 +24,8 @@ const requestLineSchema = v.strictObject({
   stack: v.string(),
   Requests: v.literal(1),
   Refusals: v.optional(v.literal(1)),
+  ThrottledRequests: v.optional(v.literal(1)),
+  ExcusedLists: v.optional(v.literal(1)),
   _aws: v.unknown(),
 });
 

@@ -114,7 +114,7 @@ export const alarmCatalog = {
     when: `at least ${TRUNCATED.atLeast} list invocations crash or time out in 5 minutes, excluding throttled reads and slow clients`,
     firstStep: 'the graph "Function errors and throttles": which function?',
     // Other failing functions cause a 5xx; a list has already returned 200.
-    metric: (metrics) => metrics.difference(metrics.fromLogs('BrokenLists'), metrics.fromLogs('ExcusedLists')),
+    metric: (metrics) => metrics.difference(metrics.fromLogs('BrokenLists'), metrics.requests('ExcusedLists')),
     breaches: { atLeast: TRUNCATED.atLeast },
     rollsBack: true,
   },

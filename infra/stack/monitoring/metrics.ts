@@ -3,7 +3,7 @@ import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { operations } from '../../../shared/contract/operations.ts';
 import type { OperationId } from '../../../shared/contract/routes.ts';
-import { METRICS_NAMESPACE } from '../../../shared/log.ts';
+import { METRICS_NAMESPACE, type RequestMetric } from '../../../shared/log.ts';
 import type { StageSettings, TableName } from '../../stages.ts';
 import type { Firewall } from '../firewall.ts';
 import type { InventoryApi } from '../inventory-api.ts';
@@ -36,7 +36,7 @@ export const logGroupsOf = ({ api, functions, keySync, stockEvents }: Monitored)
 });
 
 /** Metrics of the log filters (see monitoring.ts). */
-export type LogMetric = 'GatewayRefusals' | 'BrokenLists' | 'ExcusedLists' | 'ThrottledRequests';
+export type LogMetric = 'GatewayRefusals' | 'BrokenLists';
 
 /** A log filter's metric has only dimensions of its fields, so its name contains the stack. */
 export const logMetricName = (stackName: string, name: LogMetric): string => `${stackName}-${name}`;
@@ -73,7 +73,7 @@ export class MonitoringMetrics {
   }
 
   /** Metrics of the functions' request logs: all, or those with one value of a field. */
-  requests(metricName: 'Requests' | 'Refusals', field: Readonly<Record<string, string>> = {}): Metric {
+  requests(metricName: RequestMetric, field: Readonly<Record<string, string>> = {}): Metric {
     return this.#metric(METRICS_NAMESPACE, metricName, Stats.SUM, { stack: this.#stackName, ...field });
   }
 

@@ -4,41 +4,26 @@ import { FilterPattern, type IFilterPattern, type LogGroup, MetricFilter } from 
 import { Construct } from 'constructs';
 import { operations } from '../../../shared/contract/operations.ts';
 import { ADMITTED } from '../../../shared/http/request.ts';
-import { METRICS_NAMESPACE, SLOW_CLIENT } from '../../../shared/log.ts';
+import { METRICS_NAMESPACE } from '../../../shared/log.ts';
 import type { StageSettings } from '../../stages.ts';
+import { inSequence, resourcesOf } from '../in-sequence.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
 import { type LogMetric, logMetricName, type Monitored } from './metrics.ts';
 import { SavedQueries } from './queries.ts';
 
 /** API Gateway must never refuse what the limiter has admitted, except for batch updates beyond their throttle. */
-const REFUSALS = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'];
+const refusals = ['INVALID_API_KEY', 'THROTTLED', 'QUOTA_EXCEEDED'].map((error) => `($.gatewayError = "${error}")`);
 
 const { method, path } = operations.updateInventories;
 
 /** A filter on the fields of the access log (see inventory-api.ts). */
 const refusedAfterAll = FilterPattern.literal(
-  `{ ($.outcome = "${ADMITTED}") && (${anyOf('gatewayError', REFUSALS)}) && (($.method != "${method}") || ($.resource != "${path}")) }`,
+  `{ ($.outcome = "${ADMITTED}") && (${refusals.join(' || ')}) && (($.method != "${method}") || ($.resource != "${path}")) }`,
 );
 
 /** Lambda's log line about a failed invocation, one for each (Telemetry API, `platform.report`). */
 const failedCall = FilterPattern.literal('{ ($.type = "platform.report") && ($.record.status != "success") }');
-
-/** Causes of a request that DynamoDB throttled, or that met other writes, as named in shared/dynamodb.ts. */
-const THROTTLED = ['*Exceeded*', 'Throttling*'];
-const CONTENDED = ['Transaction*', 'ConditionalCheckFailed'];
-/** With another status the failure is ours, whatever its cause is called. */
-const throttledRequest = FilterPattern.literal(
-  `{ ($.status = "503") && (${anyOf('cause', [...THROTTLED, ...CONTENDED])}) }`,
-);
-const excusedList = FilterPattern.literal(
-  `{ ($.complete IS FALSE) && (${anyOf('cause', [...THROTTLED, SLOW_CLIENT])}) }`,
-);
-
-/** The condition that a field has one of the values. */
-function anyOf(field: string, values: readonly string[]): string {
-  return values.map((value) => `($.${field} = "${value}")`).join(' || ');
-}
 
 /** Alarms and dashboard, if the stage has them, and the saved queries. */
 export class Monitoring extends Construct {
@@ -52,18 +37,14 @@ export class Monitoring extends Construct {
     if (alarms) this.#countInLogs(monitored);
     if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', monitored, alarms?.all ?? []);
     new SavedQueries(this, 'Queries', monitored);
+    for (const type of ['MetricFilter', 'QueryDefinition']) inSequence(resourcesOf(this, `AWS::Logs::${type}`));
   }
 
   /** Without such lines there is no metric, and no cost. */
   #countInLogs({ api, functions }: Monitored): void {
     this.#count('GatewayRefusals', 'GatewayRefusals', api.accessLogs, refusedAfterAll);
     // All functions count as one metric: an alarm has max ten.
-    for (const { node, logs } of functions.streaming) {
-      this.#count(node.id, 'BrokenLists', logs, failedCall);
-      this.#count(`${node.id}Excused`, 'ExcusedLists', logs, excusedList);
-    }
-    for (const { node, logs } of functions.all)
-      this.#count(`${node.id}Throttled`, 'ThrottledRequests', logs, throttledRequest);
+    for (const { node, logs } of functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
   }
 
   #count(id: string, metric: LogMetric, logGroup: LogGroup, filterPattern: IFilterPattern): void {
