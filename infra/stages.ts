@@ -28,7 +28,11 @@ export interface StageSettings {
   readonly qualifier: string;
   /** Retain the tables when the stack is deleted, and protect them from deletion. */
   readonly retainData: boolean;
-  readonly backup?: BackupSettings;
+  /**
+   * All tables each night, kept for 35 days in the AWS Backup vault of a name, and in that of an ARN, elsewhere. Create
+   * both first: they outlive the stage.
+   */
+  readonly backup?: { readonly vault: string; readonly copyTo: string };
   readonly logRetentionDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
   /** They roll a canary back. Prices of alarms, dashboard and firewall: docs/operating/costs.md. */
   readonly alarms: boolean;
@@ -60,14 +64,6 @@ export interface StageSettings {
   readonly maxEnterpriseLimits: ExactLimits;
   /** Dates of deprecation and earliest removal of `GET /pets/{petId}`, in ISO 8601. */
   readonly petDeprecation: { readonly deprecatedAt: string; readonly sunsetAt: string };
-}
-
-/** All tables each night, kept for 35 days in two AWS Backup vaults, which outlive the stage: create them first. */
-export interface BackupSettings {
-  /** The name of the vault in the stage's account and region. */
-  readonly vault: string;
-  /** The ARN of the vault elsewhere. */
-  readonly copyTo: string;
 }
 
 export interface AlarmRecipients {

@@ -72,13 +72,13 @@ export async function failureOf(stackName: string, before: Stack | undefined): P
   const isSame = status === before?.StackStatus && updated?.getTime() === before.LastUpdatedTime?.getTime();
   if (isSame || status.startsWith('REVIEW')) return `${stackName} was not changed. ${repeat}`;
   const failure = await firstFailure(stackName).catch(reasonOf);
-  const became = (result: string, advice = repeat, cause = failure ?? 'no resource failed'): string =>
-    `${stackName} ${result} (${status}): ${cause}. ${advice}`;
+  let [result, advice] = ['is not deployed completely', repeat];
+  if (status.includes('ROLLBACK')) result = 'was rolled back';
+  if (result === 'was rolled back' && failure === undefined)
+    advice = 'The deployment was canceled. Deploy this commit again only if it is good.';
   if (status.endsWith('ROLLBACK_FAILED'))
-    return became('could not be rolled back', 'See docs/runbooks.md#stuck-stack.');
-  if (!status.includes('ROLLBACK')) return became('is not deployed completely');
-  if (failure !== undefined) return became('was rolled back');
-  return became('was rolled back', 'Deploy this commit again only if it is good.', 'the deployment was canceled');
+    [result, advice] = ['could not be rolled back', 'See docs/runbooks.md#stuck-stack.'];
+  return `${stackName} ${result} (${status}): ${failure ?? 'no resource failed'}. ${advice}`;
 }
 
 /** The first resource that failed in the last deployment, and its reason. */

@@ -7,15 +7,12 @@ import { type AnyStageName, isPersonal } from '../stages.ts';
 /** Suffix of a build that is not a commit, so a rollback to it is impossible. */
 const CHANGED = '-changed';
 
-interface Build {
-  /** The checked out commit, marked if tracked files differ from it; `none` outside a Git repository. */
-  readonly build: string;
-  /** Why Git cannot tell it, though there is a repository. */
-  readonly failure?: string;
-}
-
-/** @param directory in the work tree */
-export function findBuild(directory = import.meta.dirname): Build {
+/**
+ * The checked out commit, marked if tracked files differ from it; `none` outside a Git repository, or if Git fails.
+ *
+ * @param directory in the work tree
+ */
+export function findBuild(directory = import.meta.dirname): { readonly build: string; readonly failure?: string } {
   // In a hook, Git's variables point to the repository of the hook.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
   const git = (...words: string[]): string =>

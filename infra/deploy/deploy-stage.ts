@@ -7,7 +7,7 @@ import { AdminError } from '../admin/service/failures.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
 import { findBuild, refuseUnknown } from './build.ts';
-import { run, smokeTest } from './smoke.ts';
+import { outputsSchema, run, smokeTest } from './smoke.ts';
 import { lostTables, templateSchema } from './template.ts';
 
 export interface DeployOptions {
@@ -84,8 +84,6 @@ async function refuseTableLoss(options: DeployOptions, ...templates: [deployed: 
   throw new AdminError(`${stage} would lose ${refused.join(', ')}: ${why}. ${how}`);
 }
 
-const outputsSchema = v.record(v.string(), v.record(v.string(), v.string()));
-
 /** Deploys what was synthesized, and runs the smoke test. */
 export async function deployStage(options: DeployOptions, before: Stack | undefined, assembly: string): Promise<void> {
   const { stage } = options;
@@ -96,7 +94,7 @@ export async function deployStage(options: DeployOptions, before: Stack | undefi
   if (/^(?:CREATE_(?:FAILED|IN)|UPDATE_FAILED)/.test(statusOf(before)) || isNewStage(before))
     words.push('--no-rollback');
   await run('cdk', words, {}, () => failureOf(name, before));
-  const { [name]: outputs = {} } = v.parse(outputsSchema, JSON.parse(readFileSync(file, 'utf8')));
+  const { [name]: outputs = {} } = v.parse(v.record(v.string(), outputsSchema), JSON.parse(readFileSync(file, 'utf8')));
   await smokeTest(stage, outputs, wayBack(options, previousBuildOf(before)));
   const next = `npm run admin -- keys create --stage ${stage} --name NAME --plan free`;
   process.stdout.write(`\nDeployed: ${outputs['BaseUrl']}\nTo create a key: ${next}\n`);

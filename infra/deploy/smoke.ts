@@ -19,6 +19,9 @@ export async function run(
 
 const output = promisify(execFile);
 
+export const outputsSchema = v.record(v.string(), v.string());
+type Outputs = v.InferOutput<typeof outputsSchema>;
+
 const keySchema = v.object({ id: v.string(), key: v.string() });
 
 const admin = (stage: AnyStageName, ...words: string[]) => {
@@ -31,17 +34,13 @@ const admin = (stage: AnyStageName, ...words: string[]) => {
 /**
  * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
  *
- * @param outputs with the addresses of API Gateway and CloudFront, which work before custom domains do
- * @param advice what helps if it fails
+ * @param outputs addresses of API Gateway and CloudFront, which work before custom domains; `advice` for a failure
  */
-export async function smokeTest(
-  stage: AnyStageName,
-  { GatewayUrl: url = '', CloudFrontUrl: page }: Readonly<Record<string, string>>,
-  advice: string,
-): Promise<void> {
+export async function smokeTest(stage: AnyStageName, outputs: Outputs, advice: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
   const { id, key } = v.parse(keySchema, JSON.parse(stdout));
-  const args = ['test/smoke/main.ts', '--url', url, ...(page === undefined ? ['--no-page'] : ['--page', page])];
+  const { GatewayUrl = '', CloudFrontUrl: page } = outputs;
+  const args = ['test/smoke/main.ts', '--url', GatewayUrl, ...(page === undefined ? ['--no-page'] : ['--page', page])];
   if (stage === 'production') args.push('--read-only');
   const failure = () => `This version stays deployed. ${advice}`;
   try {

@@ -6,14 +6,12 @@ import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';
 import { Firewall } from './firewall.ts';
-import { inSequence } from './in-sequence.ts';
 import { InventoryApi } from './inventory-api.ts';
 import { KeySync } from './key-sync.ts';
 import { OperationFunctions } from './operation-functions.ts';
 import { pascalCase } from './pascal-case.ts';
 import { ReferencePage } from './reference-page.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
-import type { ServiceFunction } from './service-function.ts';
 import { StockEvents } from './stock-events.ts';
 import { Tables } from './tables.ts';
 import { UsagePlans } from './usage-plans.ts';
@@ -59,10 +57,8 @@ export class InventoryStack extends Stack {
     const keySync = new KeySync(this, 'KeySync', { restApi, tables });
     const stockEvents = settings.stockEvents ? new StockEvents(this, 'StockEvents', tables) : undefined;
 
-    const checked = functions.all.concat(stockEvents?.publisher ?? []);
-    changeInSequence(checked, settings);
-    // None for a rollback, which may fix the cause of a failed check.
-    new VersionCheck(this, 'VersionCheck', settings.allAtOnce ? [] : checked);
+    const released = functions.all.concat(stockEvents?.publisher ?? []);
+    new VersionCheck(this, 'VersionCheck', { ...settings, functions: released });
     const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
     const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
@@ -79,7 +75,7 @@ export class InventoryStack extends Stack {
     const outputs = {
       BaseUrl: baseUrl,
       GatewayUrl: gatewayUrl,
-      ...(page && pageOrigin !== undefined && { ReferencePageUrl: pageOrigin, CloudFrontUrl: page.origin }),
+      ...(page && { ReferencePageUrl: pageOrigin ?? page.origin, CloudFrontUrl: page.origin }),
       ApiId: restApi.restApiId,
       ApiStage: stage.stageName,
       MaxEnterpriseLimits: JSON.stringify(settings.maxEnterpriseLimits),
@@ -87,12 +83,6 @@ export class InventoryStack extends Stack {
     };
     for (const [output, value] of Object.entries(outputs)) new CfnOutput(this, output, { value });
   }
-}
-
-/** Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each. */
-function changeInSequence(functions: readonly ServiceFunction[], { rollout, allAtOnce }: InventoryStackProps): void {
-  inSequence(functions.flatMap(({ node }) => node.defaultChild ?? []));
-  if (rollout !== 'canary' || allAtOnce) inSequence(functions.flatMap(({ live }) => live.node.defaultChild ?? []));
 }
 
 /** Log groups have the stage's retention, and are deleted with the stack. */

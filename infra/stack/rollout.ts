@@ -7,6 +7,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct } from 'constructs';
 import { inSequence } from './in-sequence.ts';
+import type { StageSettings } from '../stages.ts';
 import { share } from './monitoring/alarm-table.ts';
 import type { MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -89,16 +90,22 @@ export class CanaryRollout extends Construct {
   }
 }
 
+type VersionCheckProps = Pick<CanaryRolloutProps, 'functions' | 'allAtOnce'> & Pick<StageSettings, 'rollout'>;
+
 /**
  * Checks each new version of a function before it receives traffic: an invocation without a payload
  * runs all its probes (shared/http/probe.ts). If one fails, the deploy fails, and CloudFormation rolls back
  * (https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.triggers-readme.html#trigger-failures).
- * Without functions, it keeps the log of earlier checks, which may tell why a release failed.
+ * A rollback may fix the cause of a failed check, so it has none, and keeps their log.
  */
 export class VersionCheck extends Construct {
-  constructor(scope: Construct, id: string, functions: readonly ServiceFunction[]) {
+  constructor(scope: Construct, id: string, { functions, rollout, allAtOnce }: VersionCheckProps) {
     super(scope, id);
-    const triggers = functions.map((handler) => {
+    // Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each.
+    inSequence(functions.flatMap(({ node }) => node.defaultChild ?? []));
+    const aliases = functions.flatMap(({ live }) => live.node.defaultChild ?? []);
+    if (rollout !== 'canary' || allAtOnce) inSequence(aliases);
+    const triggers = (allAtOnce ? [] : functions).map((handler) => {
       const trigger = new Trigger(this, handler.node.id, { handler });
       nameAfterVersion(trigger, handler);
       return trigger;
@@ -111,7 +118,7 @@ export class VersionCheck extends Construct {
     const invoker = provider?.node.findChild('Handler');
     if (invoker instanceof CfnResource) invoker.addPropertyOverride('LoggingConfig', { LogGroup: logs.logGroupName });
     // No version receives traffic before all have passed.
-    for (const { live } of functions) live.node.defaultChild?.node.addDependency(this);
+    for (const alias of aliases) alias.node.addDependency(this);
   }
 }
 

@@ -108,12 +108,10 @@ export class MonitoringMetrics {
   failedBackups(): MathExpression | undefined {
     const { backup } = this.monitored;
     if (!backup) return undefined;
-    const names = ['NumberOfBackupJobsFailed', 'NumberOfBackupJobsExpired', 'NumberOfCopyJobsFailed'];
-    const ofVault = { BackupVaultName: backup.vault };
-    return this.sum(
-      'jobs',
-      names.map((name) => this.#metric('AWS/Backup', name, Stats.SUM, ofVault)),
+    const jobs = ['BackupJobsFailed', 'BackupJobsExpired', 'CopyJobsFailed'].map((name) =>
+      this.#metric('AWS/Backup', `NumberOf${name}`, Stats.SUM, { BackupVaultName: backup.vault }),
     );
+    return this.sum('jobs', jobs);
   }
 
   /** A formula over metrics by their ids, which begin with a lower-case letter. */

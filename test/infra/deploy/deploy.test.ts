@@ -149,7 +149,7 @@ describe('npm run deploy', () => {
     const { stderr } = await deploy(['--stage', 'staging'], { FAILS: 'deploy*' });
 
     expect(stderr).toMatch(
-      /was rolled back \(\w+\): the deployment was canceled\. Deploy this .* only if it is good\.\n$/,
+      /was rolled back \(\w+\): no resource failed\. The deployment was canceled\. Deploy this .* only if it is good\.\n$/,
     );
   });
 

@@ -90,7 +90,6 @@ test.each([
   ['ApiGateway::Method', 'production'],
   ['ApiGateway::UsagePlan', 'production'],
   ['Lambda::Permission', 'production'],
-  ['Lambda::Version', 'production'],
   ['Logs::MetricFilter', 'production'],
   ['Logs::QueryDefinition', 'production'],
   // On production CodeDeploy takes ten minutes for each.

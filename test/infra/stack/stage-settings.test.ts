@@ -160,18 +160,6 @@ describe('a stage with every setting', () => {
     ]);
   });
 
-  // Its name would be in use when the stage is deployed again, or a setting goes off and on.
-  test('retains no resource with a fixed name, and only tables, versions of functions and the role that all APIs log with', () => {
-    const retained = Object.values(inventory.Resources).filter(({ DeletionPolicy }) =>
-      String(DeletionPolicy).startsWith('Retain'),
-    );
-    const types = ['ApiGateway::Account', 'DynamoDB::Table', 'IAM::Role', 'Lambda::Version'];
-
-    expect([...new Set(retained.map(({ Type }) => Type))].toSorted()).toEqual(types.map((type) => `AWS::${type}`));
-    const names = retained.flatMap(({ Properties }) => Object.keys(Properties).filter((name) => name.endsWith('Name')));
-    expect(new Set(names)).toEqual(new Set(['FunctionName']));
-  });
-
   test('limits the duration and the concurrency of lists', () => {
     const lists = propertiesIn(inventory, 'AWS::Lambda::Function', 'FunctionsList');
     const streamed = propertiesIn(inventory, 'AWS::ApiGateway::Method').filter(
@@ -198,6 +186,21 @@ test.each(stageNames)('The sunset on %s is at least one year after the deprecati
   expect(new Date(sunsetAt).getTime()).toBeGreaterThanOrEqual(aYearLater.getTime());
 });
 
+// A fixed name would be in use when the stage is deployed again, or a setting goes off and on.
+test.each([
+  ['A stage with every setting', inventory, ['ApiGateway::Account', 'DynamoDB::Table', 'IAM::Role', 'Lambda::Version']],
+  ['A personal stage', personal, ['Lambda::Version']],
+])('%s retains nothing with a fixed name: tables, the logging role of all APIs, versions', (_, template, types) => {
+  const kept = Object.values(template.Resources).filter(({ DeletionPolicy }) =>
+    String(DeletionPolicy).startsWith('Retain'),
+  );
+  const names = kept.flatMap(({ Properties }) => Object.keys(Properties).filter((name) => name.endsWith('Name')));
+
+  expect([...new Set(kept.map(({ Type }) => Type))].toSorted()).toEqual(types.map((type) => `AWS::${type}`));
+  // Versions go with their function.
+  expect([...new Set(names)]).toEqual(['FunctionName']);
+});
+
 describe('a personal stage', () => {
   test('accepts only names that are valid for all of its resources', () => {
     const names = ['dev-ann', 'dev-fix-12', 'dev-', 'dev--', 'dev-of-eighteen-letters', 'dev-Ann', 'dev-ann/*', 'ann'];
@@ -205,13 +208,7 @@ describe('a personal stage', () => {
     expect(names.filter((name) => parseStageName(name))).toEqual(['dev-ann', 'dev-fix-12']);
   });
 
-  test('retains nothing after deletion, and does not change the settings of the account', () => {
-    const kept = Object.values(personal.Resources).filter(({ DeletionPolicy }) =>
-      String(DeletionPolicy).startsWith('Retain'),
-    );
-
-    // Versions go with their function.
-    expect(new Set(kept.map(({ Type }) => Type))).toEqual(new Set(['AWS::Lambda::Version']));
+  test('does not change the settings of the account', () => {
     expect(resourcesIn(personal, 'AWS::ApiGateway::Account')).toEqual([]);
     expect(resourcesIn(templateIn(service, 'staging'), 'AWS::ApiGateway::Account')).toHaveLength(1);
   });
