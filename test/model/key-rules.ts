@@ -6,7 +6,6 @@ import { describeChange } from '../../shared/key-registry/key-history.ts';
 import { hashToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
 import { MAIN_LABEL } from '../../shared/key-registry/record-changes.ts';
-import { apiStage } from '../support/gateway-records.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
 import { recordOf } from './virtual-table.ts';
 import { type Block, SEVERAL } from './console-edits.ts';
@@ -111,7 +110,7 @@ export class KeyRules {
 
   #admits(record: KeyRecord): void {
     const key = this.#live(record);
-    const plan = key && this.#world.records.planOnStage(key.id, apiStage)?.id;
+    const plan = key && this.#world.records.plansOfKey(key.id)[0]?.id;
     if (!key?.enabled || plan !== record.plan)
       throw new RuleBrokenError(`the gateway has the key ${key?.enabled ? `on ${plan}` : 'closed'}, and meters it so`);
   }
@@ -179,7 +178,7 @@ export class KeyRules {
   #blocked(record: KeyRecord): void {
     const live = this.#live(record);
     if (this.#block === undefined || !live) return;
-    const onPlan = this.#world.records.planOnStage(live.id, apiStage);
+    const [onPlan] = this.#world.records.plansOfKey(live.id);
     const isOpen = live.enabled && onPlan !== undefined && live.tags['expires'] === undefined;
     const isNamed = this.#problems.some((words) => words.includes(`keys suspend ${live.id}`));
     if (isOpen && record.enabled && !isNamed)
@@ -231,7 +230,7 @@ export class KeyRules {
     // One that is blocked needs none until it is resumed.
     if (!key && !record.enabled) return;
     if (!key) throw new RuleBrokenError('a key is not in API Gateway');
-    const plan = this.#world.records.planOnStage(key.id, apiStage)?.id;
+    const plan = this.#world.records.plansOfKey(key.id)[0]?.id;
     const live = [key.id, key.name, plan, key.enabled];
     const { keyId, name, enabled } = record;
     // One that was taken off its plan is closed, and stays off.

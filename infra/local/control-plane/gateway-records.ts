@@ -24,9 +24,6 @@ const apiKeySchema = v.object({
 /** An API key of the gateway. Requests are metered by its value. */
 export type ApiKey = v.InferOutput<typeof apiKeySchema>;
 
-/** A stage of an API in a usage plan. */
-export type ApiStage = { readonly apiId: string; readonly stage: string };
-
 /** A usage plan of the template, as the API returns it: max requests per UTC day, and a token bucket, of each key. */
 export type UsagePlan = ApiUsagePlan & { readonly id: string; readonly tags: Readonly<Record<string, string>> };
 
@@ -145,13 +142,6 @@ export class GatewayRecords {
     return this.usagePlans.filter(({ id }) => id === planId);
   }
 
-  /** The plan that meters a key's requests to a stage. */
-  planOnStage(keyId: string, stage: ApiStage): UsagePlan | undefined {
-    return this.plansOfKey(keyId).find(({ apiStages = [] }) =>
-      apiStages.some(({ apiId, stage: name }) => apiId === stage.apiId && name === stage.stage),
-    );
-  }
-
   async #put(kind: Kind, id: string, content: unknown = {}): Promise<void> {
     await this.#client?.send(new PutCommand({ TableName, Item: { kind, id, content: JSON.stringify(content) } }));
   }
@@ -159,16 +149,17 @@ export class GatewayRecords {
 
 const throttleSchema = v.pipe(
   v.object({ RateLimit: v.number(), BurstLimit: v.number() }),
-  v.transform(({ RateLimit, BurstLimit }) => ({ rateLimit: RateLimit, burstLimit: BurstLimit })),
+  v.transform(({ RateLimit: rateLimit, BurstLimit: burstLimit }) => ({ rateLimit, burstLimit })),
 );
-/** Each with the throttles of its methods, such as `/inventory/PATCH`. */
-const stagesSchema = v.array(
-  v.pipe(
-    v.object({ ApiId: text, Stage: text, Throttle: v.optional(v.record(text, throttleSchema)) }),
-    v.transform(({ ApiId, Stage, Throttle }) => ({ apiId: ApiId, stage: Stage, throttle: Throttle })),
-  ),
+/** With the throttles of its methods, such as `/inventory/PATCH`. */
+const stageSchema = v.pipe(
+  v.object({ ApiId: text, Stage: text, Throttle: v.optional(v.record(text, throttleSchema)) }),
+  v.transform(({ ApiId: apiId, Stage: stage, Throttle: throttle }) => ({ apiId, stage, throttle })),
 );
-const quotaSchema = v.optional(v.object({ Limit: v.number(), Period: v.literal('DAY') }));
+const quotaSchema = v.pipe(
+  v.object({ Limit: v.number(), Period: v.literal('DAY') }),
+  v.transform(({ Limit: limit, Period: period }) => ({ limit, offset: 0, period })),
+);
 /** CloudFormation's list of tags, as a map. */
 const templateTagsSchema = v.pipe(
   v.optional(v.array(v.object({ Key: text, Value: text })), []),
@@ -182,13 +173,12 @@ const templateTagsSchema = v.pipe(
  */
 export function applyTemplate(records: GatewayRecords, stack: ServedStack): void {
   for (const plan of stack.resources('AWS::ApiGateway::UsagePlan')) {
-    const quota = plan.read('Quota', quotaSchema);
     records.putUsagePlan({
       id: plan.ref,
       name: plan.text('UsagePlanName'),
-      apiStages: plan.read('ApiStages', stagesSchema),
+      apiStages: plan.read('ApiStages', v.array(stageSchema)),
       throttle: plan.read('Throttle', v.optional(throttleSchema)),
-      quota: quota && { limit: quota.Limit, offset: 0, period: 'DAY' },
+      quota: plan.read('Quota', v.optional(quotaSchema)),
       tags: plan.read('Tags', templateTagsSchema),
     });
   }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { bareAddress } from '../addresses.ts';
-import type { ApiStage } from '../control-plane/gateway-records.ts';
 import type { Match } from './router.ts';
 
 /** Header fields in the order and case as sent. */
@@ -49,7 +48,7 @@ const headerFields = (rawHeaders: readonly string[]): HeaderFields =>
   rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
 
 /** The used parts of `$context`, and of `requestContext` of the event, before routing. */
-export function requestContext(request: GatewayRequest, { apiId, stage }: ApiStage) {
+export function requestContext(request: GatewayRequest, { apiId, stage }: Record<'apiId' | 'stage', string>) {
   const [, day, month, year, time] = new Date(request.receivedAt).toUTCString().split(' ');
   return {
     apiId,

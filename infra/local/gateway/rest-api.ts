@@ -19,7 +19,7 @@ import {
 import { integrate, integrateStreaming } from './integration.ts';
 import { type GatewayRequest, requestContext, requestEvent } from './request.ts';
 import { createRouter } from './router.ts';
-import { type Meter, usageMeter } from './usage-meter.ts';
+import { usageMeter } from './usage-meter.ts';
 
 /** A response, possibly streamed; if its stream fails, it must not look complete. */
 export type StreamedResponse = GatewayHttpResponse<Buffer | Readable>;
@@ -44,7 +44,7 @@ export function loadRestApi(stack: ServedStack, functions: Functions, records: G
   const { ref: stage } = stack.only('AWS::ApiGateway::Stage');
   const { ref: apiId } = stack.only('AWS::ApiGateway::RestApi');
   const functionOf = functionsFor(apiId, stack, functions);
-  const meter = usageMeter(records, { apiId, stage });
+  const meter = usageMeter(records);
   const routes = stack.resources('AWS::ApiGateway::Method').map((resource) => {
     const resourceId = resource.text('ResourceId');
     const path = pathOf(resourceId, stack) || '/';
@@ -83,7 +83,7 @@ function methodOf(
   method: Resource,
   stack: ServedStack,
   functionOf: ReturnType<typeof functionsFor>,
-  meter: Meter,
+  meter: ReturnType<typeof usageMeter>,
 ): Respond {
   const type = method.read('Integration.Type', v.picklist(['AWS_PROXY', 'MOCK']));
   if (type === 'MOCK') return fixedResponse(method);
@@ -138,11 +138,8 @@ function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
     const lambda = functions.get(alias);
     if (!lambda) throw new LocalServerError(`The local server has no function for ${uri}`);
     const sourceArn = arn('execute-api', `${apiId}/${source}`);
-    const isPermitted = permissions.some(
-      ([name, pattern]) =>
-        [name, arn('lambda', `function:${name}`)].includes(alias) && matchesPattern(pattern, sourceArn),
-    );
-    if (isPermitted) return () => lambda;
+    if (permissions.some(([name, pattern]) => name === alias && matchesPattern(pattern, sourceArn)))
+      return () => lambda;
     return () => {
       writeNotice(
         `No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke ${lambda.name} for ${sourceArn}`,

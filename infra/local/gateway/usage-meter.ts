@@ -1,16 +1,13 @@
 import type { ThrottleSettings } from '@aws-sdk/client-api-gateway';
 import { isoDay } from '../../../shared/keys/verdict.ts';
-import type { ApiStage, GatewayRecords } from '../control-plane/gateway-records.ts';
+import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
-export type Meter = ReturnType<typeof usageMeter>;
-
 /**
- * Meters the requests to one stage by the usage plans: finds the key, checks its quota and its throttles, of the method
- * (`/inventory/PATCH`) and of all methods, and returns its id.
- * Throws a GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED.
+ * Meters requests by the usage plans: checks the quota of a key, its throttle of the method, such as `/inventory/PATCH`,
+ * and that of all methods. @returns its id. @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
  */
-export function usageMeter(records: GatewayRecords, stage: ApiStage) {
+export function usageMeter(records: GatewayRecords) {
   // By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota.
   const days = new Map<string, { readonly day: string; readonly requests: number }>();
   const buckets = new Map<string, { readonly tokens: number; readonly refilledAt: number }>();
@@ -26,7 +23,7 @@ export function usageMeter(records: GatewayRecords, stage: ApiStage) {
 
   return (usageIdentifierKey: string | undefined, method: string, now: number): string => {
     const key = usageIdentifierKey === undefined ? undefined : records.apiKeyWithValue(usageIdentifierKey);
-    const plan = key?.enabled ? records.planOnStage(key.id, stage) : undefined;
+    const [plan] = key?.enabled ? records.plansOfKey(key.id) : [];
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
 
     const name = `${plan.id}/${key.id}`;

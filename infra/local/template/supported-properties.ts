@@ -3,6 +3,7 @@ import * as v from 'valibot';
 const absent = v.optional(v.undefined());
 const off = v.optional(v.literal(false));
 const notZero = v.optional(v.pipe(v.number(), v.minValue(1)));
+const eachWith = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(v.array(v.object(entries)));
 
 /**
  * Properties with which API Gateway or Lambda would respond otherwise than the local server, by resource type, with the
@@ -20,9 +21,7 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
   'AWS::ApiGateway::Stage': {
     CacheClusterEnabled: off,
     CanarySetting: absent,
-    MethodSettings: v.optional(
-      v.array(v.object({ CachingEnabled: off, ThrottlingBurstLimit: notZero, ThrottlingRateLimit: notZero })),
-    ),
+    MethodSettings: eachWith({ CachingEnabled: off, ThrottlingBurstLimit: notZero, ThrottlingRateLimit: notZero }),
     Variables: absent,
   },
   // With a role, API Gateway needs no permission of the function.
@@ -35,9 +34,7 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
   },
   'AWS::ApiGateway::Method': {
     'Integration.Credentials': absent,
-    'Integration.IntegrationResponses': v.optional(
-      v.array(v.object({ ResponseTemplates: absent, SelectionPattern: absent })),
-    ),
+    'Integration.IntegrationResponses': eachWith({ ResponseTemplates: absent, SelectionPattern: absent }),
     'Integration.RequestParameters': absent,
     RequestValidatorId: absent,
   },

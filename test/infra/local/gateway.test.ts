@@ -66,7 +66,7 @@ describe('the router', () => {
 /** A plan with a key. @returns the result of requests at one time: the id of the key, or the error's type */
 function planWith(settings: Partial<UsagePlan>): (time: number, count: number, method?: string) => unknown[] {
   const records = new GatewayRecords();
-  const meter = usageMeter(records, apiStage);
+  const meter = usageMeter(records);
   records.putUsagePlan(aUsagePlan(settings));
   records.putApiKey(anApiKey({ value: 'value-1', planId: 'plan' }));
   const outcomeAt = (time: number, method: string): unknown => {

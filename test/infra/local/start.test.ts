@@ -21,7 +21,7 @@ import { orderList } from '../../../shared/stores/order-list.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { STORE_ID } from '../../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
 import { aKey, createOrdersTable, createPetsTable, createStockTable, KeysTable, parsed } from '../../support/tables.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -192,7 +192,7 @@ describe('a start issues the demo keys', () => {
       tokens: { [hash]: { ...ofToken, since: expect.any(Number) } },
     });
 
-    expect(usageMeter(records, apiStage)(recordId, '/inventory/GET', Date.now())).toBe(`demo-${plan}`);
+    expect(usageMeter(records)(recordId, '/inventory/GET', Date.now())).toBe(`demo-${plan}`);
     expect(records.plansOfKey(`demo-${plan}`)).toMatchObject([{ tags: { plan } }]);
     // Its limits are agreed, and stand on the key.
     const agreed = plan === 'enterprise' ? { 'per-minute': '48000', 'per-day': '10000000' } : {};
