@@ -172,7 +172,7 @@ describe('The limits of a key', () => {
     const exhausted = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
     const before = await host.stock.read('101');
     const [flood, honest] = await Promise.all([
-      listConcurrently(flooding, 280, 280),
+      listConcurrently(flooding, 280, 60),
       apiOf(exhausted).setQuantity(101, 99),
     ]);
 
