@@ -4,8 +4,8 @@ import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /**
- * Meters requests by the usage plans: checks the quota of a key, its throttle of the method, such as `/inventory/PATCH`,
- * and that of all methods. @returns its id. @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
+ * Meters requests by the usage plans: checks a key's quota, its throttle of the method, such as `/inventory/PATCH`, and
+ * that of all methods. @returns its id. @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
  */
 export function usageMeter(records: GatewayRecords) {
   // By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota.
