@@ -161,7 +161,10 @@ describeInBrowser('The console in a browser', () => {
     expect(await note()).toMatch(/^W+ \(\w+\) is revoked\.$/);
     expect(await status()).toBe(401);
 
-    await open(`/stock?petId=${MAX_INT64}`);
+    await open('/stock');
+    await page.getByLabel('Search').fill(` ${MAX_INT64}`);
+    await page.getByLabel('Search').press('Enter');
+    await page.getByRole('heading', { name: `Set the quantity of pet ${MAX_INT64}` }).waitFor();
     await check('stock');
     const buffer = Buffer.from('petId,quantity,status\n101,3,available\n');
     await page.getByLabel('File').setInputFiles({ name: 'stock.csv', mimeType: 'text/csv', buffer });
