@@ -22,8 +22,8 @@ const failures = {
  * server is not notified, so that no sync runs but those of the test. A test may have calls fail.
  */
 export class ControlPlaneServer {
-  /** When each call arrived, by the monotonic clock; those that failed too. */
-  readonly arrivals: number[] = [];
+  /** The calls so far; those that failed too. */
+  calls = 0;
   /** How a call fails, if it does. The first has the number 1. */
   faults: (call: number) => ControlPlaneFault | undefined = () => undefined;
   readonly #server: Server;
@@ -32,8 +32,7 @@ export class ControlPlaneServer {
   private constructor({ fetch }: Hono) {
     const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
     this.#server = createServer((message, response) => {
-      this.arrivals.push(performance.now());
-      const fault = this.faults(this.arrivals.length);
+      const fault = this.faults(++this.calls);
       if (fault) {
         const { status, type, message: reason } = failures[fault];
         response.writeHead(status, { 'x-amzn-ErrorType': type }).end(JSON.stringify({ message: reason }));
