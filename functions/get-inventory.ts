@@ -4,7 +4,8 @@ import { entryReply, notModifiedOr } from '../shared/http/conditional-requests.t
 import { operationHandler, type Reply } from '../shared/http/operation-handler.ts';
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
-import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
+import { petNotFound } from '../shared/stores/change-failures.ts';
+import { ANY_ID, StockStore } from '../shared/stores/stock-store.ts';
 
 const stock = new StockStore(documentClient(), requiredEnv('STOCK_TABLE'));
 

@@ -8,7 +8,8 @@ import { operationHandler, type Reply } from '../shared/http/operation-handler.t
 import { type ApiRequest, parsePetId } from '../shared/http/request.ts';
 import { deprecationHeaders } from '../shared/http/response-headers.ts';
 import { findPet } from '../shared/stores/find-pet.ts';
-import { ANY_ID, petNotFound, StockStore } from '../shared/stores/stock-store.ts';
+import { petNotFound } from '../shared/stores/change-failures.ts';
+import { ANY_ID, StockStore } from '../shared/stores/stock-store.ts';
 
 const client = documentClient();
 const petsTable = requiredEnv('PETS_TABLE');

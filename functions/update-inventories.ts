@@ -4,24 +4,22 @@ import { recordToJson } from '../shared/contract/exact-json.ts';
 import type { Int64 } from '../shared/contract/int64.ts';
 import { entityTag, inventoryUpdatesSchema } from '../shared/contract/inventory.ts';
 import type { InventoryUpdateResultOf } from '../shared/contract/records.ts';
-import { documentClient, responseTo, unavailable } from '../shared/dynamodb.ts';
-import { requiredEnv } from '../shared/environment.ts';
+import { responseTo, unavailable } from '../shared/dynamodb.ts';
+import { recordedChanges } from '../shared/http/change-handler.ts';
 import { parseJsonBody } from '../shared/http/json-body.ts';
 import { logged, operationHandler, type Reply } from '../shared/http/operation-handler.ts';
-import { idempotentRequest } from '../shared/http/conditional-requests.ts';
+import { authorOf, idempotentRequest } from '../shared/http/conditional-requests.ts';
 import { type ApiRequest, headerValues } from '../shared/http/request.ts';
 import { stabilityHeader } from '../shared/http/response-headers.ts';
-import { type IdempotentRequest, IdempotentChanges } from '../shared/stores/idempotent-changes.ts';
-import { StockStore, type StockUpdate } from '../shared/stores/stock-store.ts';
+import type { IdempotentRequest } from '../shared/stores/idempotent-changes.ts';
+import type { StockUpdate } from '../shared/stores/stock-store.ts';
 
 /** Rows of a request written concurrently, and per 100 ms: max 50 rows per second. */
 const WRITERS = 5;
-/** Deadline to start a row, in milliseconds: each may take eleven seconds, and the function has fifteen. */
+/** Deadline to start a row, in milliseconds: each may take 11.5 seconds with its record, and the function has 15. */
 const LAST_ROW_AFTER_MS = 3_000;
 
-const client = documentClient();
-const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
-const idempotent = new IdempotentChanges(client, stock, requiredEnv('REQUESTS_TABLE'));
+const changes = recordedChanges();
 
 type Result = Required<InventoryUpdateResultOf<Int64>>;
 
@@ -58,7 +56,7 @@ async function resultOf(
   const { petId } = change;
   try {
     if (Date.now() > lastBegin) throw unavailable(undefined, 'The request timed out before this row was written.');
-    const { entry, version } = await idempotent.apply(idempotentRow, change);
+    const { entry, version } = await changes.apply(idempotentRow, change, authorOf(request, 'batch'));
     return recordToJson({ petId, status: 200, etag: entityTag(version), item: entry } satisfies Result);
   } catch (failure) {
     const { status, body, headers } = logged(responseTo(failure), request);
@@ -76,5 +74,5 @@ function refuseConditions({ headers }: ApiRequest): void {
 
 export const { handler, initialize } = operationHandler(updateInventories, {
   headers: stabilityHeader('updateInventories'),
-  store: { probes: idempotent.probes, responseTo },
+  store: { probes: changes.probes, responseTo },
 });

@@ -3,7 +3,7 @@ import type { ErrorCode } from './contract/errors.ts';
 import { requiredEnv } from './environment.ts';
 
 /** Logs a failure as one line of JSON. Never pass a key, or data that could reveal one. */
-export function logError(message: string, error: unknown, details: Readonly<Record<string, string>> = {}): void {
+export function logError(message: string, error: unknown, details: object = {}): void {
   const { name, message: reason, stack, cause } = error instanceof Error ? error : new Error(String(error));
   const rootCause = cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined;
   const line = { level: 'ERROR', message, ...details, error: { name, reason, rootCause, stack } };
@@ -50,6 +50,17 @@ export const SLOW_CLIENT = 'SlowClientError';
 
 /** The metrics of a request's line. Alarms subtract the last two from failures, as they are not the service's. */
 export type RequestMetric = 'Requests' | 'Refusals' | 'ThrottledRequests' | 'ExcusedLists';
+
+/** Logs a change of stock that is perhaps not in its history, with the metric of {@link UNRECORDED}. */
+export function unrecordedLog(): (error: unknown, petId: string) => void {
+  const origin = logOrigin();
+  return (error, petId) => {
+    const details = metricLine({ petId, [UNRECORDED]: 1 }, { [UNRECORDED]: [['stack']] }, origin, Date.now());
+    logError('A change of stock is perhaps not recorded', error, details);
+  };
+}
+
+export const UNRECORDED = 'UnrecordedChanges';
 
 /** Names of DynamoDB's errors: it throttled a call, or a transaction met other writes. */
 const THROTTLED = /Exceeded|^Throttling/;

@@ -24,6 +24,8 @@ const schemas: Readonly<Record<TableName, Schema>> = {
   history: { partitionKey: string('recordId'), sortKey: number('revision'), timeToLiveAttribute: 'ttl' },
   /** Admitted and refused requests: one item per key and UTC day, and one for all keys together, for 400 days. */
   usage: { partitionKey: string('recordId'), sortKey: string('day'), timeToLiveAttribute: 'ttl' },
+  /** Who changed the stock of a pet: one item per write of its entry, by time and version, for 400 days. */
+  changes: { partitionKey: number('petId'), sortKey: string('change'), timeToLiveAttribute: 'ttl' },
 };
 
 /** The DynamoDB tables. A changed logical id would create an empty table (tables.test.ts). */

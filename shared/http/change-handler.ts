@@ -3,9 +3,11 @@ import type { InventoryAdjustment, InventoryUpdate } from '../contract/inventory
 import type { OperationId } from '../contract/routes.ts';
 import { documentClient, responseTo } from '../dynamodb.ts';
 import { requiredEnv } from '../environment.ts';
+import { unrecordedLog } from '../log.ts';
 import { IdempotentChanges } from '../stores/idempotent-changes.ts';
+import { type StockAuthor, StockHistory } from '../stores/stock-history.ts';
 import { StockStore } from '../stores/stock-store.ts';
-import { entryReply, expectedVersions, idempotentRequest } from './conditional-requests.ts';
+import { authorOf, entryReply, expectedVersions, idempotentRequest } from './conditional-requests.ts';
 import { parseJsonBody } from './json-body.ts';
 import { operationHandler, type Reply } from './operation-handler.ts';
 import { type ApiRequest, parsePetId } from './request.ts';
@@ -14,19 +16,25 @@ import { stabilityHeader } from './response-headers.ts';
 /** The schema of a body with the fields of an update. */
 type ChangeSchema = v.GenericSchema<unknown, InventoryUpdate | InventoryAdjustment>;
 
-/** The function of an operation that updates the stock of one pet, and returns its entry. @param example of a body */
-export function changeHandler(operation: OperationId, schema: ChangeSchema, example: string) {
+/** The changes of stock of a function, in the tables that its environment names. */
+export function recordedChanges(): IdempotentChanges {
   const client = documentClient();
   const stock = new StockStore(client, requiredEnv('STOCK_TABLE'));
-  const idempotent = new IdempotentChanges(client, stock, requiredEnv('REQUESTS_TABLE'));
+  const history = new StockHistory({ client, tableName: requiredEnv('CHANGES_TABLE'), onLost: unrecordedLog() });
+  return new IdempotentChanges(client, stock, history, requiredEnv('REQUESTS_TABLE'));
+}
+
+/** The function of an operation that updates the stock of one pet, and returns its entry. @param example of a body */
+export function changeHandler(operation: OperationId, how: StockAuthor['how'], schema: ChangeSchema, example: string) {
+  const changes = recordedChanges();
   const respond = async (request: ApiRequest): Promise<Reply> => {
     const petId = parsePetId(request);
     const fields = parseJsonBody(request, schema, example);
     const change = { petId, ...fields, versions: expectedVersions(request.headers) };
-    return entryReply(await idempotent.apply(idempotentRequest(request, change), change));
+    return entryReply(await changes.apply(idempotentRequest(request, change), change, authorOf(request, how)));
   };
   return operationHandler(respond, {
     headers: stabilityHeader(operation),
-    store: { probes: idempotent.probes, responseTo },
+    store: { probes: changes.probes, responseTo },
   });
 }

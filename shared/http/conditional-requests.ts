@@ -3,10 +3,14 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
 import type { ChangeResult, IdempotentRequest } from '../stores/idempotent-changes.ts';
+import type { StockAuthor } from '../stores/stock-history.ts';
 import type { StockChange } from '../stores/stock-store.ts';
 import type { Reply } from './operation-handler.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 import { REVALIDATED } from './response-headers.ts';
+
+/** Another release's authorizer may not say it. */
+const UNKNOWN_AUTHOR = 'unknown';
 
 /** `"…"` or `W/"…"` (RFC 9110 §8.8.3), anywhere in a text. */
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -93,17 +97,24 @@ export function idempotentRequest(
   change: StockChange,
   row?: Int64,
 ): IdempotentRequest | undefined {
-  const values = headerValues(request.headers, 'idempotency-key');
-  if (values.length === 0) return undefined;
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) return undefined;
   const { recordId } = request.authorizer;
   if (!recordId) {
     const cause = new Error('The request has no record id to scope its Idempotency-Key');
     throw new ServiceError('SERVICE_UNAVAILABLE', { cause });
   }
-  const key = parseIdempotencyKey(values);
   const requestId = digest(row === undefined ? [recordId, key] : [recordId, key, row]);
   return { requestId, fingerprint: fingerprintOf(change) };
 }
+
+/** The client, for the history of the stock. @throws ServiceError INVALID_HEADER */
+export const authorOf = (request: ApiRequest, how: StockAuthor['how']): StockAuthor => ({
+  who: request.authorizer.recordId ?? UNKNOWN_AUTHOR,
+  token: request.authorizer.token,
+  how,
+  reference: idempotencyKeyOf(request),
+});
 
 /** In a fixed order of properties: a retry may reach another release, as in a canary. */
 function fingerprintOf({ petId, versions, ...fields }: StockChange): string {
@@ -111,7 +122,9 @@ function fingerprintOf({ petId, versions, ...fields }: StockChange): string {
   return digest({ petId, ...Object.fromEntries(sorted), versions });
 }
 
-function parseIdempotencyKey([text = '', ...others]: readonly string[]): string {
+function idempotencyKeyOf({ headers }: ApiRequest): string | undefined {
+  const [text, ...others] = headerValues(headers, 'idempotency-key');
+  if (text === undefined) return undefined;
   const key = text.trim();
   if (others.length === 0 && SYNTAX.test(key))
     return key.startsWith('"') ? key.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : key;

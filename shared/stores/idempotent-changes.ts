@@ -6,19 +6,17 @@ import * as v from 'valibot';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../contract/inventory.ts';
-import { isUnavailable, retry } from '../dynamodb.ts';
+import { isUnavailable, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
+import { changeFailure, isExpected, petNotFound, stockChangeError } from './change-failures.ts';
+import type { StockAuthor, StockHistory, StockWrite } from './stock-history.ts';
 import {
   ANY_ID,
-  changeFailure,
   ChangeState,
-  isExpected,
   type OldItem,
   parseRefused,
   parseStockItem,
-  petNotFound,
   type StockChange,
-  stockChangeError,
   stockEntrySchema,
   type StockStore,
   type StockUpdate,
@@ -41,42 +39,59 @@ export type ChangeResult = StockVersion & { readonly isReplayed?: boolean };
 class IdempotentChangeState extends ChangeState {
   /** The entry as last read. */
   entry: InventoryItem | undefined;
+  /** Whether the transaction has the record of its author: until it fails for its sake. */
+  isRecorded = true;
+  readonly author: StockAuthor;
+
+  constructor(author: StockAuthor) {
+    super();
+    this.author = author;
+  }
 }
 
 /**
- * Changes that are applied once, however often they are sent (IETF draft-ietf-httpapi-idempotency-key-header): one
- * transaction writes the stock entry and the request's idempotency record, which is unique for a day.
+ * Changes with their authors. Those with an Idempotency-Key are applied once, however often they are sent (IETF
+ * draft-ietf-httpapi-idempotency-key-header): one transaction writes the stock entry, the history of the stock, and the
+ * request's idempotency record, which is unique for a day.
  */
 export class IdempotentChanges {
   readonly #client: DynamoDBDocumentClient;
   readonly #stock: StockStore;
+  readonly #history: StockHistory;
   readonly #requestsTable: string;
 
-  constructor(client: DynamoDBDocumentClient, stock: StockStore, requestsTable: string) {
+  constructor(client: DynamoDBDocumentClient, stock: StockStore, history: StockHistory, requestsTable: string) {
     this.#client = client;
     this.#stock = stock;
+    this.#history = history;
     this.#requestsTable = requestsTable;
   }
 
   /**
-   * A transaction whose condition fails, as no write sets its version, and the read of an update. The pet differs each
-   * time, so concurrent starts do not conflict.
+   * A transaction whose condition fails, as no write sets its version, the read of an update, and its record. The pet
+   * differs each time, so concurrent starts do not conflict.
    */
   get probes() {
     const change = async (): Promise<void> => {
       const petId = v.parse(int64Schema, String(randomInt(MAX_QUANTITY)));
       const request = { requestId: `probe ${randomUUID()}`, fingerprint: '' };
-      await this.applyIdempotently(request, { petId, by: 1, versions: ['none'] }).catch((failure: unknown) => {
+      const author = { who: 'probe', how: 'adjustment' } as const;
+      await this.applyIdempotently(request, { petId, by: 1, versions: ['none'] }, author).catch((failure: unknown) => {
         const { status, cause } = serviceErrorOf(failure);
         if (status >= 500) throw cause;
       });
     };
-    return [change, () => this.#stock.find(ANY_ID)];
+    return [change, () => this.#stock.find(ANY_ID), this.#history.probe];
   }
 
   /** Applies a change: once, if it has an idempotent request. @throws as {@link applyIdempotently} */
-  apply(request: IdempotentRequest | undefined, change: StockChange): Promise<ChangeResult> {
-    return request ? this.applyIdempotently(request, change) : this.#stock.change(change);
+  async apply(request: IdempotentRequest | undefined, change: StockChange, author: StockAuthor): Promise<ChangeResult> {
+    if (request) return this.applyIdempotently(request, change, author);
+    const at = Date.now();
+    const { replaced, ...result } = await this.#stock.change(change);
+    const before = replaced ? { replaced: replaced.version, was: replaced.quantity } : expectedOf(change);
+    await this.#history.put({ ...before, ...result.entry, at, version: result.version }, author);
+    return result;
   }
 
   /**
@@ -86,8 +101,8 @@ export class IdempotentChanges {
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the
    *   current ETag, or as {@link changeFailure} has it
    */
-  async applyIdempotently(request: IdempotentRequest, change: StockChange): Promise<ChangeResult> {
-    const state = new IdempotentChangeState();
+  async applyIdempotently(request: IdempotentRequest, change: StockChange, author: StockAuthor): Promise<ChangeResult> {
+    const state = new IdempotentChangeState(author);
     try {
       return await retry(() => this.#attempt(request, change, state), isUnavailable);
     } catch (error) {
@@ -99,8 +114,14 @@ export class IdempotentChanges {
   async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<ChangeResult> {
     const response = 'by' in change ? undefined : await this.#responseTo(change, state);
     try {
-      await state.written(this.#client.send(this.#transaction(request, change, state.version, response)));
+      await state.written(this.#client.send(this.#transaction(request, change, state, response)));
     } catch (error) {
+      if (this.#isForItsRecord(error, state)) {
+        state.isRecorded = false;
+        const result = await this.#attempt(request, change, state);
+        if (!result.isReplayed) this.#history.lose(error, change.petId);
+        return result;
+      }
       if (!(error instanceof TransactionCanceledException)) throw error;
       const [record, stock] = error.CancellationReasons ?? [];
       if (record?.Code === FAILED_CONDITION) {
@@ -113,6 +134,17 @@ export class IdempotentChanges {
       throw (isRefused ? refusalOf(stock.Item, change, state) : undefined) ?? reasonOf(error);
     }
     return response ?? this.#read(change.petId);
+  }
+
+  /**
+   * Whether a transaction perhaps failed for the sake of its author's record: that action is its only reason, or
+   * DynamoDB refused the whole transaction, as it does without the table or the permission.
+   */
+  #isForItsRecord(error: unknown, { isRecorded, startedAt }: IdempotentChangeState): boolean {
+    if (!isRecorded || Date.now() > startedAt + LAST_ATTEMPT_AFTER_MS) return false;
+    if (!(error instanceof TransactionCanceledException)) return !isUnavailable(error);
+    const codes = error.CancellationReasons?.map(({ Code }) => Code !== 'None') ?? [];
+    return codes.indexOf(true) === RECORD_ACTION;
   }
 
   /**
@@ -142,7 +174,12 @@ export class IdempotentChanges {
   }
 
   /** The condition holds the fields that an update keeps, so the entry is the stored response. */
-  #transaction(request: IdempotentRequest, change: StockChange, version: string, response: StockVersion | undefined) {
+  #transaction(
+    request: IdempotentRequest,
+    change: StockChange,
+    { version, startedAt, isRecorded, author }: IdempotentChangeState,
+    response: StockVersion | undefined,
+  ) {
     const now = Math.floor(Date.now() / 1_000);
     const { petId: _, ...fields } = response?.entry ?? {};
     const record = {
@@ -158,9 +195,22 @@ export class IdempotentChanges {
     const left = response ? fieldsOfEntry.filter((field) => !(field in change)) : [];
     const unchanged = Object.fromEntries(left.map((field) => [field, response?.entry[field]]));
     const update = this.#stock.writeOf(change, version, unchanged);
-    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }] });
+    // It cannot return what it replaced.
+    const added = 'by' in change ? change.by : undefined;
+    const write: StockWrite = { petId: change.petId, at: startedAt, version, ...fields, added, ...expectedOf(change) };
+    const recorded = isRecorded ? [{ Put: this.#history.writeOf(write, author) }] : [];
+    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }, ...recorded] });
   }
 }
+
+/** The index of the author's record among the actions of a transaction. */
+const RECORD_ACTION = 2;
+
+/** What a change replaces, as far as its conditions say it. */
+const expectedOf = ({ versions, ifQuantity }: StockChange) => ({
+  replaced: versions?.length === 1 ? versions[0] : undefined,
+  was: ifQuantity,
+});
 
 /** Why a transaction was canceled, as an error of that name. A reason that every attempt would meet comes first. */
 function reasonOf(canceled: TransactionCanceledException): Error {

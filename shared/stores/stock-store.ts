@@ -7,6 +7,7 @@
  * Algorithm: an entry is one item (partition = store, sort key = petId) with a random `version`, which each write
  * replaces and which is its ETag.
  * - `StockStore.change` is one conditional write. If its response is lost, one consistent read checks for its version.
+ * - `StockHistory` records who changed what. The record never fails, undoes or much delays the change.
  * - `IdempotentChanges` is one transaction of the change and a record of the request, put only if it is not there. If
  *   it exists, the request was applied before, and its response is returned again.
  * - `SortedTable` lists by Query in the order of the ids; a page is one Query.
@@ -23,12 +24,17 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
-import { type ErrorCode, ServiceError, type ServiceErrorOptions, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
-import type { InventoryAdjustment, InventoryItem, InventoryUpdate } from '../contract/inventory.ts';
-import { entityTag, MAX_QUANTITY, petStatusSchema, quantitySchema, type SchemasOf } from '../contract/inventory.ts';
+import type { InventoryAdjustment, InventoryItem } from '../contract/inventory.ts';
+import {
+  inventoryItemSchema,
+  MAX_QUANTITY,
+  petStatusSchema,
+  quantitySchema,
+  type SchemasOf,
+} from '../contract/inventory.ts';
 import { petStatuses } from '../contract/records.ts';
-import { isConnectionGone, isResponseLost, isUnavailable, retry, wasRefused } from '../dynamodb.ts';
+import { isConnectionGone, isResponseLost, retry, wasRefused } from '../dynamodb.ts';
 import {
   exactNumbers,
   expressionAttributes,
@@ -37,6 +43,7 @@ import {
   parseItem,
   safeNumberSchema,
 } from '../item-attributes.ts';
+import { changeFailure, stockChangeError } from './change-failures.ts';
 
 /** The only store: the partition key of every entry of a list. */
 export const STORE_ID = 'main';
@@ -56,20 +63,28 @@ interface Target {
   readonly ifQuantity?: number | undefined;
 }
 
-export type StockUpdate = Target & InventoryUpdate;
+/** An absent field stays as it is. */
+export type StockUpdate = Target & Partial<Omit<InventoryItem, 'petId'>>;
 
 /** `by` is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */
 export type StockAdjustment = Target & Readonly<InventoryAdjustment>;
 
 export type StockChange = StockUpdate | StockAdjustment;
 
+/** An entry after a change. */
+export interface ChangedStock extends StockVersion {
+  /** What it replaced, without a quantity that cannot be read; undefined if the response was lost. */
+  readonly replaced?: { readonly version: string; readonly quantity: number | undefined };
+}
+
 /** 72 random bits. */
-const newVersion = (): string => randomBytes(9).toString('base64url');
+export const newVersion = (): string => randomBytes(9).toString('base64url');
 
 /** The state of a change across its attempts. */
 export class ChangeState {
   /** The version that each attempt writes. */
   readonly version = newVersion();
+  readonly startedAt = Date.now();
   /** Whether an attempt was applied, may have been, or may still be. */
   mayBeApplied = false;
   /** The failure of the last attempt that may have been. */
@@ -144,7 +159,7 @@ export class StockStore {
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or as
    *   {@link changeFailure} has it
    */
-  async change(change: StockChange): Promise<StockVersion> {
+  async change(change: StockChange): Promise<ChangedStock> {
     const state = new ChangeState();
     try {
       return await this.#write(change, state).catch((error: unknown) => this.#settle(error, change, state));
@@ -153,12 +168,12 @@ export class StockStore {
     }
   }
 
-  async #write(change: StockChange, state: ChangeState): Promise<StockVersion> {
-    const write = new UpdateCommand({ ...this.writeOf(change, state.version), ReturnValues: 'ALL_NEW' });
+  async #write(change: StockChange, state: ChangeState): Promise<ChangedStock> {
+    const write = new UpdateCommand({ ...this.writeOf(change, state.version), ReturnValues: 'ALL_OLD' });
     const mayRepeat = (error: unknown): boolean =>
       wasRefused(error) || (change.versions !== undefined && isConnectionGone(error));
     const { Attributes = {} } = await retry(() => state.written(this.#client.send(write)), mayRepeat);
-    return parseStockItem(Attributes);
+    return changedBy(change, Attributes, state.version);
   }
 
   /** After a failure: the entry, if a lost attempt made the change. @throws why it was not, or may not have been */
@@ -190,6 +205,21 @@ export class StockStore {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     } as const;
   }
+}
+
+/** The entry after a change of this item. A quantity with a fraction, which no condition refuses, is replaced. */
+function changedBy(change: StockChange, old: Item, version: string): ChangedStock {
+  const { petId: _petId, versions: _versions, ifQuantity: _ifQuantity, ...fields } = change;
+  const { success, output } = v.safeParse(stockItemSchema, old);
+  const healed = { ...old, ...('quantity' in fields && { quantity: { value: String(fields.quantity) } }) };
+  const { entry, version: replaced } = success ? output : parseStockItem(healed);
+  const after = 'by' in fields ? { quantity: entry.quantity + fields.by } : fields;
+  const quantity = success ? entry.quantity : undefined;
+  return {
+    entry: v.parse(inventoryItemSchema, { ...entry, ...after }),
+    version,
+    replaced: { version: replaced, quantity },
+  };
 }
 
 type Attributes = Pick<ReturnType<typeof expressionAttributes>, 'name' | 'value'>;
@@ -234,52 +264,5 @@ export type OldItem = ConditionalCheckFailedException['Item'];
 export const parseRefused = (item: OldItem): StockVersion | undefined =>
   item && parseStockItem(unmarshall(item, { ...exactNumbers }));
 
-/**
- * The failure of a change as its store throws it: UPDATE_OUTCOME_UNKNOWN, or an INTERNAL_ERROR that says that nothing
- * was changed; what refused the change, or made DynamoDB unavailable, as it is.
- *
- * @param unknown message and headers of UPDATE_OUTCOME_UNKNOWN; false if nothing was changed
- */
-export function changeFailure(
-  failure: unknown,
-  unknown: false | Pick<ServiceErrorOptions, 'message' | 'headers'>,
-): unknown {
-  const { status, message, cause } = serviceErrorOf(failure);
-  if (status < 500) return failure;
-  if (unknown) return new ServiceError('UPDATE_OUTCOME_UNKNOWN', { ...unknown, cause });
-  if (isUnavailable(failure)) return failure;
-  return new ServiceError('INTERNAL_ERROR', { message: `${message} Nothing was changed.`, cause });
-}
-
-/** Why an update fails on the current entry; undefined if it would succeed. */
-export function stockChangeError(found: StockVersion | undefined, change: StockChange): ServiceError | undefined {
-  const { petId, ifQuantity } = change;
-  if (!found) return petNotFound(petId);
-  const { quantity } = found.entry;
-  const headers = { ETag: entityTag(found.version) };
-  const refuse = (code: ErrorCode, message: string) => new ServiceError(code, { message, headers });
-  if (!isExpected(found, change))
-    return refuse('PRECONDITION_FAILED', `The stock entry of pet ${petId} does not match If-Match.`);
-  if (ifQuantity !== undefined && ifQuantity !== quantity)
-    return refuse('PRECONDITION_FAILED', `Pet ${petId} has ${quantity} in stock, not ${ifQuantity} as in ifQuantity.`);
-  if (!('by' in change)) return undefined;
-  const sum = quantity + change.by;
-  if (sum < 0)
-    return refuse(
-      'INSUFFICIENT_STOCK',
-      `Pet ${petId} has ${quantity} in stock; the adjustment subtracts ${-change.by}.`,
-    );
-  if (sum <= MAX_QUANTITY) return undefined;
-  const maximum = `Adding ${change.by} to the ${quantity} in stock of pet ${petId} exceeds the maximum of ${MAX_QUANTITY}.`;
-  return refuse('INSUFFICIENT_STOCK', maximum);
-}
-
-/** Whether an entry has a version that a change expects. */
-export const isExpected = ({ version }: StockVersion, { versions }: StockChange): boolean =>
-  versions?.includes(version) ?? true;
-
 /** An id for reads that need no existing pet. */
 export const ANY_ID = v.parse(int64Schema, '0');
-
-export const petNotFound = (petId: Int64): ServiceError =>
-  new ServiceError('PET_NOT_FOUND', { message: `There is no pet ${petId}.` });

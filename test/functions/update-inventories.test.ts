@@ -4,7 +4,7 @@ import type * as UpdateInventories from '../../functions/update-inventories.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
 import { responseTo, aProxyEvent } from '../support/proxy-event.ts';
 import { recordRequestLines } from '../support/request-lines.ts';
-import { anEntry, createRequestsTable, StockTable } from '../support/tables.ts';
+import { anEntry, createChangesTable, createRequestsTable, StockTable } from '../support/tables.ts';
 
 const database = new EmbeddedDatabase();
 recordRequestLines();
@@ -15,6 +15,7 @@ let stock: StockTable;
 beforeAll(async () => {
   stock = await StockTable.create(database.client);
   process.env.STOCK_TABLE = stock.name;
+  process.env.CHANGES_TABLE = await createChangesTable(database.client);
   process.env.REQUESTS_TABLE = await createRequestsTable(database.client);
   ({ handler } = await import('../../functions/update-inventories.ts'));
 });

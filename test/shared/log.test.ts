@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { type CompletedRequest, logError, requestLine, requestLog, SLOW_CLIENT } from '../../shared/log.ts';
+import { type CompletedRequest, logError, requestLine, requestLog, SLOW_CLIENT, unrecordedLog } from '../../shared/log.ts';
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -95,4 +95,15 @@ test('A logged failure is one line of JSON with its details, cause and stack', (
     { level: 'ERROR', message: 'It failed', requestId: 'r1', error },
     expect.objectContaining({ error: expect.objectContaining({ name: 'Error', reason: 'just text' }) }),
   ]);
+});
+
+test('A change that is perhaps not recorded is a line with its pet and its cause, and a metric', () => {
+  Object.assign(process.env, { METRICS_NAMESPACE: origin.namespace, STACK_NAME: origin.stack });
+  const log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  unrecordedLog()(new Error('No response within 500 ms'), '101');
+  const line: unknown = JSON.parse(String(log.mock.calls[0]?.[0]));
+  log.mockRestore();
+
+  expect(line).toMatchObject({ level: 'ERROR', petId: '101', error: { reason: 'No response within 500 ms' } });
+  expect(metricsOf(line)).toEqual(['staging-Inventory UnrecordedChanges 1']);
 });

@@ -18,6 +18,7 @@ import { addToken, createKey, endToken, type NewToken, rotateKey } from '../../i
 import type { Inputs } from '../../infra/admin/keys/inputs.ts';
 import { keyActions } from '../../infra/admin/keys/key-actions.ts';
 import type { KeyView } from '../../infra/admin/keys/key-view.ts';
+import { StockHistory } from '../../shared/stores/stock-history.ts';
 import { syncKeys } from '../../shared/key-registry/key-sync.ts';
 import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
 import { signature } from '../infra/local/control-plane-calls.ts';
@@ -27,6 +28,8 @@ import { aKey } from './tables.ts';
 export const KEYS_TABLE = 'keys';
 const HISTORY_TABLE = 'history';
 const USAGE_TABLE = 'usage';
+
+const who = (): Promise<string> => Promise.resolve('ann');
 
 /** What stands between a command and its calls. @param name of the call, such as `GetApiKeyCommand` */
 export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
@@ -72,12 +75,8 @@ export class InProcessTarget {
         { step: 'initialize' },
       );
     }
-    const history = new KeyHistory({
-      client: documents,
-      tableName: HISTORY_TABLE,
-      who: () => Promise.resolve('ann'),
-      onLost: (error) => this.target.notices.incomplete(`Not recorded: ${String(error)}`),
-    });
+    const onLost = (error: unknown) => this.target.notices.incomplete(`Not recorded: ${String(error)}`);
+    const history = new KeyHistory({ client: documents, tableName: HISTORY_TABLE, who, onLost });
     const keyTable = new KeyTable(documents, KEYS_TABLE, history);
     const none = {
       tables: {
@@ -88,6 +87,7 @@ export class InProcessTarget {
         requests: '',
         history: HISTORY_TABLE,
         usage: USAGE_TABLE,
+        changes: '',
       },
       maxEnterpriseLimits: { perMinute: 1_000, perDay: 10_000 },
       baseUrl: '',
@@ -101,6 +101,8 @@ export class InProcessTarget {
       ...clients,
       documents,
       history,
+      stockHistory: new StockHistory({ client: documents, tableName: '', onLost }),
+      who,
       apiStage,
       keyTable,
       usage: new KeyUsage(documents, USAGE_TABLE),

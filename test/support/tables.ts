@@ -39,6 +39,7 @@ export const createPetsTable = creating({ petId: 'N' });
 export const createOrdersTable = creating({ storeId: 'S', orderId: 'N' });
 export const createHistoryTable = creating({ recordId: 'S', revision: 'N' });
 export const createUsageTable = creating({ recordId: 'S', day: 'S' });
+export const createChangesTable = creating({ petId: 'N', change: 'S' });
 export const createRequestsTable = creating({ requestId: 'S' });
 
 /** How an admin names a token that was made. */

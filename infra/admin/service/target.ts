@@ -8,6 +8,7 @@ import { HttpRequest, parseUrl } from '@smithy/core/protocols';
 import * as v from 'valibot';
 import { DeadlineHandler } from '../../../shared/deadline-handler.ts';
 import { exactNumbers } from '../../../shared/item-attributes.ts';
+import { StockHistory } from '../../../shared/stores/stock-history.ts';
 import type { Registry } from '../../../shared/key-registry/update-gateway.ts';
 import { gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
@@ -34,6 +35,9 @@ export interface ProgressListener {
 export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
   readonly history: KeyHistory;
+  readonly stockHistory: StockHistory;
+  /** The author of changes, as both histories have it. */
+  readonly who: () => Promise<string>;
   readonly usage: KeyUsage;
   /** The stage on AWS; undefined for a local server. */
   readonly stage: AnyStageName | undefined;
@@ -159,6 +163,9 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
   }
 }
 
+/** Max wait for the record of a change of stock, in milliseconds. */
+const MAX_RECORD_MS = 5_000;
+
 type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials' | 'requestHandler'>;
 
 /** The actor of key changes, looked up once: the caller's ARN on AWS, or the user of this machine. */
@@ -192,20 +199,20 @@ function targetOf(
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5, ...connection }), {
     unmarshallOptions: { ...exactNumbers },
   });
-  const history = new KeyHistory({
-    client: documents,
-    tableName: tables.history,
-    who: callerOf(where.stage, connection),
-    onLost(error) {
-      const reason = reasonOf(error);
-      where.notices.incomplete(`The change is in effect, but not recorded in the history of the key (${reason}).`);
-    },
-  });
+  const who = callerOf(where.stage, connection);
+  const onLost = (what: string) => (error: unknown) => {
+    const reason = reasonOf(error);
+    where.notices.incomplete(`The change is in effect, but not recorded in the history of the ${what} (${reason}).`);
+  };
+  const history = new KeyHistory({ client: documents, tableName: tables.history, who, onLost: onLost('key') });
+  const ofStock = { client: documents, tableName: tables.changes, maxWaitMs: MAX_RECORD_MS };
   return {
     ...where,
     ...gatewayClients(connection, where.notices.throttled),
     documents,
     history,
+    stockHistory: new StockHistory({ ...ofStock, onLost: onLost('stock') }),
+    who,
     apiStage: { apiId: ApiId, stage: ApiStage },
     keyTable: new KeyTable(documents, tables.keys, history),
     usage: new KeyUsage(documents, tables.usage),

@@ -8,6 +8,7 @@ type Paths = Readonly<Record<'input' | 'output', readonly string[]>>;
 const valuePaths = {
   BatchGetItem: { input: ['RequestItems.*.Keys.*.*'], output: ['Responses.*.*.*', 'UnprocessedKeys.*.Keys.*.*'] },
   GetItem: { input: ['Key.*'], output: ['Item.*'] },
+  PutItem: { input: ['Item.*'], output: [] },
   Query: { input: ['ExclusiveStartKey.*', 'ExpressionAttributeValues.*'], output: ['Items.*.*', 'LastEvaluatedKey.*'] },
   TransactWriteItems: {
     input: ['TransactItems.*.*.Item.*', 'TransactItems.*.*.Key.*', 'TransactItems.*.*.ExpressionAttributeValues.*'],
@@ -30,6 +31,7 @@ const commandOf = (operation: Operation) =>
 
 export const BatchGetCommand = commandOf('BatchGetItem');
 export const GetCommand = commandOf('GetItem');
+export const PutCommand = commandOf('PutItem');
 export const QueryCommand = commandOf('Query');
 export const TransactWriteCommand = commandOf('TransactWriteItems');
 export const UpdateCommand = commandOf('UpdateItem');

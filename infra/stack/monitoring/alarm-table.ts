@@ -1,5 +1,6 @@
 import { type MathExpression, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
+import { UNRECORDED } from '../../../shared/log.ts';
 import { timedOperation } from '../operation-functions.ts';
 import type { MonitoringMetrics } from './metrics.ts';
 
@@ -39,6 +40,8 @@ const THROTTLED = { atLeast: 5 };
 const REFUSED_ADMITTED = { atLeast: 3 };
 /** Of three. A single one may have coincided with an admin's command. */
 const PROBLEMS = { syncs: 2 };
+/** More than now and then. */
+const UNRECORDED_CHANGES = { atLeast: 10 };
 const REFUSED = { percent: 20, atLeast: 500 };
 const BLOCKED = { atLeast: 1_000 };
 const LATE = { minutes: 15 };
@@ -219,6 +222,15 @@ export const alarmCatalog = {
     firstStep: 'the saved query "Errors and their causes", with @log of the publisher, shows the reason of each',
     metric: ({ monitored }) => monitored.stockEvents?.queue.metricApproximateNumberOfMessagesVisible(),
     breaches: { atLeast: 1 },
+  },
+  'unrecorded-changes': {
+    title: 'Changes of stock are not recorded',
+    severity: 'ticket',
+    when: `at least ${UNRECORDED_CHANGES.atLeast} changes of stock in an hour are in effect, but perhaps not in the history of their pet`,
+    firstStep: 'the saved query "Errors and their causes" names the cause',
+    periodMinutes: 60,
+    metric: (metrics) => metrics.requests(UNRECORDED),
+    breaches: { atLeast: UNRECORDED_CHANGES.atLeast },
   },
   'many-refusals': {
     title: 'Many requests are refused',

@@ -3,7 +3,7 @@ import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { operations } from '../../../shared/contract/operations.ts';
 import type { OperationId } from '../../../shared/contract/routes.ts';
-import { METRICS_NAMESPACE, type RequestMetric } from '../../../shared/log.ts';
+import { METRICS_NAMESPACE, type RequestMetric, type UNRECORDED } from '../../../shared/log.ts';
 import type { StageSettings, TableName } from '../../stages.ts';
 import type { Firewall } from '../firewall.ts';
 import type { InventoryApi } from '../inventory-api.ts';
@@ -72,8 +72,8 @@ export class MonitoringMetrics {
     return live.metric(metricName, { statistic, period: this.#period });
   }
 
-  /** Metrics of the functions' request logs: all, or those with one value of a field. */
-  requests(metricName: RequestMetric, field: Readonly<Record<string, string>> = {}): Metric {
+  /** Metrics of the functions' logs: all, or those with one value of a field. */
+  requests(metricName: RequestMetric | typeof UNRECORDED, field: Readonly<Record<string, string>> = {}): Metric {
     return this.#metric(METRICS_NAMESPACE, metricName, Stats.SUM, { stack: this.#stackName, ...field });
   }
 

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { REQUEST_TIMEOUT_MS } from '../../../shared/dynamodb.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import { StockHistory } from '../../../shared/stores/stock-history.ts';
 import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { int64 } from '../../support/int64.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
@@ -37,7 +38,9 @@ async function send(): Promise<object> {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of it that stores use
 const client = { send } as unknown as DynamoDBDocumentClient;
 const stock = new StockStore(client, 'stock');
-const keyed = new IdempotentChanges(client, stock, 'requests');
+const history = new StockHistory({ client, tableName: 'changes', onLost: () => undefined });
+const author = { who: 'a', how: 'update' } as const;
+const keyed = new IdempotentChanges(client, stock, history, 'requests');
 const request = { requestId: 'a', fingerprint: 'f' };
 const update = { petId: int64('42'), quantity: 5 };
 const token = { recordId: 'a', hash: 'h', usageIdentifier: 'u' };
@@ -48,9 +51,15 @@ const functions = new Map(
 
 test.each<[what: string, seconds: number, name: string, begunAfter: number, run: () => Promise<unknown>]>([
   ['An update', 11, 'UpdateInventory', 0, () => stock.change(update)],
-  ['An update with an Idempotency-Key', 11, 'UpdateInventory', 0, () => keyed.apply(request, update)],
-  ['An adjustment with one', 11, 'AdjustInventory', 0, () => keyed.apply(request, { petId: update.petId, by: 1 })],
-  ['The last row of a batch', 11, 'UpdateInventories', 3, () => keyed.apply(request, update)],
+  ['An update with an Idempotency-Key', 11, 'UpdateInventory', 0, () => keyed.apply(request, update, author)],
+  [
+    'An adjustment with one',
+    11,
+    'AdjustInventory',
+    0,
+    () => keyed.apply(request, { petId: update.petId, by: 1 }, author),
+  ],
+  ['The last row of a batch', 11, 'UpdateInventories', 3, () => keyed.apply(request, update, author)],
   ['Counting', 8, 'Authorizer', 0, () => new Limiter(client, 'keys').admit(token, now)],
 ])('%s takes up to %d seconds, and Lambda ends Functions%s later', async (_, seconds, name, begunAfter, run) => {
   jest.spyOn(Date, 'now').mockImplementation(() => now);

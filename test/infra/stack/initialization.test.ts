@@ -18,6 +18,7 @@ import {
   createKeysTable,
   createOrdersTable,
   createPetsTable,
+  createChangesTable,
   createRequestsTable,
   StockTable,
 } from '../../support/tables.ts';
@@ -92,6 +93,7 @@ beforeAll(async () => {
     KEYS_TABLE: await createKeysTable(client),
     PETS_TABLE: await createPetsTable(client),
     ORDERS_TABLE: await createOrdersTable(client),
+    CHANGES_TABLE: await createChangesTable(client),
     REQUESTS_TABLE: await createRequestsTable(client),
     OVERFLOW_USAGE_IDENTIFIER: 'overflow',
     INTERIM_USAGE_IDENTIFIER: 'interim',

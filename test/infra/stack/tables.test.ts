@@ -14,6 +14,7 @@ const tables = {
   TablesPetsD2B49199: 'petId N HASH',
   TablesOrdersACF7C9C0: 'storeId S HASH, orderId N RANGE',
   TablesRequests3CA232D6: 'requestId S HASH',
+  TablesChangesCE5E7F7A: 'petId N HASH, change S RANGE',
   TablesHistory40CCE7D9: 'recordId S HASH, revision N RANGE',
   TablesUsageA60E9525: 'recordId S HASH, day S RANGE',
 };
@@ -53,14 +54,14 @@ test.each([
     });
 });
 
-test('DynamoDB expires records of keys, requests, history and usage only', () => {
+test('DynamoDB expires records of keys, requests, histories and usage only', () => {
   const timeToLive = propertiesIn(inventoryTemplate('production'), 'AWS::DynamoDB::Table').flatMap(
     ({ TimeToLiveSpecification }) => TimeToLiveSpecification ?? [],
   );
 
   expect(timeToLive).toEqual([
     { AttributeName: 'purgeAt', Enabled: true },
-    ...Array.from({ length: 3 }, () => ({ AttributeName: 'ttl', Enabled: true })),
+    ...Array.from({ length: 4 }, () => ({ AttributeName: 'ttl', Enabled: true })),
   ]);
 });
 

@@ -1,13 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import * as v from 'valibot';
 import type { Engine } from '../../../infra/local/dynamodb/engine.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import { safeNumberSchema } from '../../../shared/item-attributes.ts';
+import { type ChangeResult, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import { type StockAuthor, StockHistory } from '../../../shared/stores/stock-history.ts';
 import { type StockChange, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { clientOfFunctions, pointSdkAt, testClient } from '../../support/engines.ts';
 import { type Fault, FaultyEngine } from '../../support/faulty-engine.ts';
-import { createRequestsTable, StockTable } from '../../support/tables.ts';
+import { createChangesTable, createRequestsTable, StockTable } from '../../support/tables.ts';
 import { HANG_MS } from '../../support/until.ts';
+
+/** The author of a change, where a test does not look at it. */
+export const anAuthor: StockAuthor = { who: 'a', how: 'update' };
+
+const count = v.optional(safeNumberSchema);
+
+/** The content of a record, without what each has, and its version, which follows the ISO time. */
+const recordSchema = v.pipe(
+  v.looseObject({ change: v.string(), quantity: count, was: count, added: count, replaced: v.optional(v.string()) }),
+  v.transform(({ petId: _petId, ttl: _ttl, change, ...fields }) => ({ ...fields, version: change.slice(24) })),
+);
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -19,7 +35,16 @@ async function open(start: () => Promise<Engine>) {
   const client = clientOfFunctions({ requestTimeout: HANG_MS });
   const stock = await StockTable.create(whole);
   const store = new StockStore(client, stock.name);
-  return { engine, stock, store, idempotent: new IdempotentChanges(client, store, await createRequestsTable(whole)) };
+  return { engine, stock, store, whole, ...(await changesOver(client, store, whole)) };
+}
+
+/** The recorded changes of a stock, with why some are perhaps not recorded. @param whole makes the tables */
+export async function changesOver(client: DynamoDBDocumentClient, store: StockStore, whole: DynamoDBDocumentClient) {
+  const tableName = await createChangesTable(whole);
+  const lost: unknown[] = [];
+  const history = new StockHistory({ client, tableName, onLost: (error) => void lost.push(error) });
+  const changes = new IdempotentChanges(client, store, history, await createRequestsTable(whole));
+  return { changes, history: { tableName, lost } };
 }
 
 /** These, for the tests around the call. Before each of them no call fails, and the entry is there as version `v1`. */
@@ -32,6 +57,7 @@ export class FaultyStock {
     });
     beforeEach(async () => {
       Object.assign(this.engine, { faults: () => undefined, beforeCall: nothing });
+      this.lost.length = 0;
       await this.stock.put(entry, { version: 'v1' });
       this.engine.calls.length = 0;
     });
@@ -57,7 +83,31 @@ export class FaultyStock {
 
   /** A change with an `Idempotency-Key`: with another one each time, unless the test says which. */
   readonly keyed = (change: StockChange, requestId: string = randomUUID(), fingerprint = 'f'): Promise<StockVersion> =>
-    this.#all.idempotent.applyIdempotently({ requestId, fingerprint }, change);
+    this.#all.changes.applyIdempotently({ requestId, fingerprint }, change, anAuthor);
+
+  /** The same with its author. @param requestId undefined: without an `Idempotency-Key` */
+  apply(change: StockChange, author: StockAuthor, requestId?: string): Promise<ChangeResult> {
+    return this.#all.changes.apply(
+      requestId === undefined ? undefined : { requestId, fingerprint: 'f' },
+      change,
+      author,
+    );
+  }
+
+  /** Why changes are perhaps not recorded. */
+  get lost(): unknown[] {
+    return this.#all.history.lost;
+  }
+
+  /** The history of a pet as it is stored, the oldest first. */
+  async recorded(petId: Int64) {
+    const query = new QueryCommand({
+      TableName: this.#all.history.tableName,
+      KeyConditionExpression: 'petId = :petId',
+      ExpressionAttributeValues: { ':petId': BigInt(petId) },
+    });
+    return v.parse(v.array(recordSchema), (await this.#all.whole.send(query)).Items);
+  }
 
   /** Both ways of a change, for tables. */
   readonly ways: readonly [string, (change: StockChange) => Promise<StockVersion>][] = [

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DAY_MS } from '../../../shared/keys/verdict.ts';
-import { type IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
+import type { IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
 import { dynamoDBError, type Fault } from '../../support/faulty-engine.ts';
-import { FaultyStock, isRead, isWrite } from './faulty-stock.ts';
+import { anAuthor, changesOver, FaultyStock, isRead, isWrite } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
-import { anEntry, createRequestsTable, StockTable } from '../../support/tables.ts';
+import { anEntry, StockTable } from '../../support/tables.ts';
 
 acceptForeignErrors();
 
@@ -32,16 +32,14 @@ describeOnEachEngine('updates of the stock', (newClient) => {
   let client: DynamoDBDocumentClient;
   let stock: StockTable;
   let store: StockStore;
-  let requestsTable = '';
   let idempotent: IdempotentChanges;
 
   beforeAll(async () => {
     const whole = testClient();
     client = newClient();
     stock = await StockTable.create(whole);
-    requestsTable = await createRequestsTable(whole);
     store = new StockStore(client, stock.name);
-    idempotent = new IdempotentChanges(client, store, requestsTable);
+    ({ changes: idempotent } = await changesOver(client, store, whole));
   });
 
   beforeEach(async () => {
@@ -54,9 +52,10 @@ describeOnEachEngine('updates of the stock', (newClient) => {
     jest.restoreAllMocks();
   });
 
+  const keyed = (...of: [IdempotentRequest, StockUpdate]) => idempotent.applyIdempotently(...of, anAuthor);
   const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
     ['without an Idempotency-Key', (update) => store.change(update)],
-    ['with an Idempotency-Key', (update) => idempotent.applyIdempotently(aRequest(), update)],
+    ['with an Idempotency-Key', (update) => keyed(aRequest(), update)],
   ];
 
   describe.each(ways)('%s', (_, apply) => {
@@ -90,21 +89,21 @@ describeOnEachEngine('updates of the stock', (newClient) => {
   describe('that are repeated', () => {
     test('are applied once and return the same response', async () => {
       const request = aRequest();
-      const first = await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }));
+      const first = await keyed(request, anUpdate({ versions: ['v1'] }));
       const replayed = { ...first, isReplayed: true };
       await stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
 
-      expect(await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
+      expect(await keyed(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
       await stock.delete('42');
-      expect(await idempotent.applyIdempotently(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
+      expect(await keyed(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
       expect(await stock.read('42')).toBeUndefined();
     });
 
     test('are refused first if they differ from the original', async () => {
       const request = aRequest();
-      await idempotent.applyIdempotently(request, anUpdate());
+      await keyed(request, anUpdate());
       for (const update of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
-        const repeated = idempotent.applyIdempotently({ ...request, fingerprint: 'f2' }, update);
+        const repeated = keyed({ ...request, fingerprint: 'f2' }, update);
         await expect(repeated).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
       }
     });
@@ -112,10 +111,12 @@ describeOnEachEngine('updates of the stock', (newClient) => {
     test('are tried again if they were refused', async () => {
       const request = aRequest();
       const update = anUpdate({ petId: int64('44') });
-      await expect(idempotent.applyIdempotently(request, update)).rejects.toMatchObject(NOT_FOUND);
+      await expect(keyed(request, update)).rejects.toMatchObject(NOT_FOUND);
       await stock.put(anEntry(44, 1, 'sold'));
 
-      expect(await idempotent.applyIdempotently(request, update)).toMatchObject({ entry: anEntry(44, 12, 'sold') });
+      expect(await keyed(request, update)).toMatchObject({
+        entry: anEntry(44, 12, 'sold'),
+      });
     });
 
     test.each([
@@ -125,9 +126,9 @@ describeOnEachEngine('updates of the stock', (newClient) => {
       const now = Date.now();
       const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
       const request = aRequest();
-      const first = await idempotent.applyIdempotently(request, anUpdate());
+      const first = await keyed(request, anUpdate());
       clock.mockReturnValue(now + later);
-      const second = await idempotent.applyIdempotently(request, anUpdate());
+      const second = await keyed(request, anUpdate());
 
       expect(second.version !== first.version).toBe(isNew);
     });
