@@ -63,7 +63,7 @@ interface Target {
   readonly ifQuantity?: number | undefined;
 }
 
-/** An absent field stays as it is. */
+/** Clients set the quantity; admins the status too. Omitted fields stay unchanged. */
 export type StockUpdate = Target & Partial<Omit<InventoryItem, 'petId'>>;
 
 /** `by` is added to the quantity, which stays between 0 and {@link MAX_QUANTITY}. */

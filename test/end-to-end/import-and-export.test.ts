@@ -200,13 +200,38 @@ describe('An import', () => {
   });
 });
 
-test('inventory set changes only the quantity of one pet', async () => {
+test('inventory set changes the quantity, the status or both; inventory remove asks, and says how to undo it', async () => {
   await admin.output('inventory', 'import', fileOf('set.csv', HEADER, '70001,1,sold'));
-  expect(await admin.output('inventory', 'set', '70001', '1,007')).toBe('The quantity of pet 70001 is 1,007 now.\n');
+  await admin.output('pets', 'import', fileOf('pet.jsonl', '{"id":70001,"name":"Rex","photoUrls":[]}'));
+  const set = (...words: string[]) => admin.output('inventory', 'set', '70001', ...words);
+  expect(await set('1,007')).toBe('Pet 70001 has quantity 1,007, status sold now.\n');
+  expect(await set('--status', 'pending')).toBe('Pet 70001 has quantity 1,007, status pending now.\n');
+  await set('7', '--status', 'available');
+  expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":7,"status":"available"}');
 
-  expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":1007,"status":"sold"}');
-  expect(await admin.failure('inventory', 'set', '70002', '7')).toBe('There is no pet 70002.');
-  expect(await admin.failure('inventory', 'set', '70001')).toContain("missing required argument 'quantity'");
+  const remove = ['inventory', 'remove', '70001'];
+  const putBack = `To put it back, import a CSV file with the lines ${HEADER} and 70001,7,available.`;
+  expect(await admin.failure(...remove)).toBe(
+    `Remove the stock entry of pet 70001 from ${host.origin}? It has quantity 7, status available. ` +
+      `GET /inventory/70001 returns 404 then. ${putBack} Pass --yes to confirm.`,
+  );
+  expect(await admin.output(...remove, '--yes')).toMatch(
+    new RegExp(`^Removed the stock .*, status .*\\. ${putBack}\n$`),
+  );
+  expect((await api.send('GET', '/inventory/70001')).status).toBe(404);
+  expect(await textOf('/pets/70001')).toBe('{"id":70001,"name":"Rex","photoUrls":[]}');
+  await admin.output('inventory', 'import', fileOf('back.csv', HEADER, '70001,7,available'));
+  expect(await textOf('/pets/70001')).toContain('"status":"available"');
+});
+
+test.each([
+  [['set', '70002', '7'], 'Pet 70002 has no stock entry. To create one: npm run admin -- --url http'],
+  [['set', '70001'], 'Nothing to set. Pass a quantity, --status or both.'],
+  [['set', '70001', '--status', 'gone'], 'Allowed choices are available, pending, sold'],
+  [['remove', '70002', '--yes'], 'Pet 70002 has no stock entry.'],
+  [['remove', 'x', '--yes'], 'x is not a pet id.'],
+])('inventory %j fails with one line', async (words, message) => {
+  expect(await admin.failure('inventory', ...words)).toContain(message);
 });
 
 test('restore counts the changes before it asks', async () => {

@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { petStatuses } from '../../../shared/contract/records.ts';
 import { tableNames } from '../../stages.ts';
+import { findStock, removalText, removeStock, setStock, type StockResult } from '../records/change-stock.ts';
 import { exportRecords } from '../records/export-records.ts';
 import { differencesText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../records/restore-table.ts';
-import { setQuantity } from '../records/set-quantity.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { countsText } from '../service/text.ts';
@@ -14,18 +15,32 @@ import { onService, type Outcome, outcome } from './options.ts';
 import { confirm, withProgress } from './output.ts';
 
 export function inventoryCommand(): Command {
-  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels, and set one');
+  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels; set or remove one');
   const set = inventory
     .command('set')
-    .description('Set the quantity of one pet, effective immediately')
+    .description('Set the quantity of one pet, its status or both, effective immediately')
     .argument('<petId>', 'id of the pet')
-    .argument('<quantity>', 'new quantity');
-  onService(set, async (find, _, petId, quantity = '') => {
-    const text = await setQuantity(await find(), { petId, quantity });
-    return { value: { petId, quantity }, text };
+    .argument('[quantity]', 'new quantity')
+    .addOption(new Option('--status <status>', 'new status').choices(petStatuses));
+  onService<{ readonly status?: string }>(set, async (find, { status }, petId, quantity) =>
+    stockOutcome(await setStock(await find(), { petId, quantity, status })),
+  );
+  const remove = inventory
+    .command('remove')
+    .description('Remove the stock entry of one pet, effective immediately; the pet itself stays')
+    .argument('<petId>', 'id of the pet')
+    .option('--yes', 'skip the confirmation', false);
+  onService<{ readonly yes: boolean }>(remove, async (find, { yes }, argument) => {
+    const target = await find();
+    const { entry, version } = await findStock(target, argument);
+    const question = `Remove the stock entry of pet ${entry.petId} from ${target.place}? ${removalText(entry)}`;
+    if (!yes) await confirm(question);
+    return stockOutcome(await removeStock(target, entry.petId, version));
   });
   return inventory;
 }
+
+const stockOutcome = ({ entry, message }: StockResult): Outcome => ({ value: entry, text: message });
 
 export const petsCommand = (): Command => recordsCommand(pets, 'pets', 'pet records');
 export const ordersCommand = (): Command => recordsCommand(orders, 'orders', 'orders');

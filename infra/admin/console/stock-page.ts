@@ -5,11 +5,12 @@ import { isInt64 } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
+import { StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
+import { findStock, removalText, removeStock, setStock } from '../records/change-stock.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
 import { differencesText, type ImportPreview, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
-import { setQuantity } from '../records/set-quantity.ts';
 import type { Target } from '../service/target.ts';
 import { capitalized, formatNumber } from '../service/text.ts';
 import { field, filters, hidden, type Html, markup, nothingSent, type Sent, table } from './markup.ts';
@@ -20,9 +21,13 @@ const PAGE_SIZE = 50;
 /** The pattern keeps everything but an id out of the address. */
 const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\\s*-?\\d{1,19}\\s*"`;
 
-const statusChoices = [['', 'all'] as const, ...petStatuses.map((status) => [status, status] as const)];
+const statusChoices = petStatuses.map((status) => [status, status] as const);
 const filterFields = [
   { name: 'petId', label: 'Search', type: 'search', attributes: petIdAttributes },
+  { name: 'status', label: 'Status', choices: [['', 'all'] as const, ...statusChoices] },
+] as const;
+const entryFields = [
+  { name: 'quantity', label: 'Quantity', isNumber: true },
   { name: 'status', label: 'Status', choices: statusChoices },
 ] as const;
 
@@ -37,19 +42,21 @@ const fileField = {
 const columns = v.keyof(inventoryItemSchema).options;
 const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
 
-/** `/stock`: the stock of all pets, the quantity of one, import and export. */
+/** `/stock`: the stock of all pets, the entry of one, import and export. */
 export function addStockPage(app: Hono, site: Site): void {
   const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent): Promise<Response> => {
-    const content = markup`<h1>Stock</h1>${await stockSection(site, { ...sent.values, ...c.req.query() }, sent)}${fileCards(site)}`;
+    const query = { petId: sent.values['petId'] ?? '', ...c.req.query() };
+    const content = markup`<h1>Stock</h1>${await stockSection(site, query, sent)}${fileCards(site)}`;
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   };
   app.get('/stock', (c) => show(c));
-  const set = async (c: Context, { petId = '', quantity = '', ifQuantity }: Sent['values']): Promise<Response> => {
-    const message = await setQuantity(target, { petId, quantity, ifQuantity });
+  const set = async (c: Context, { petId = '', ...texts }: Sent['values']): Promise<Response> => {
+    const { message } = await setStock(target, { petId, ...texts });
     return site.redirect(c, `/stock?petId=${petId}`, message);
   };
   onForm(app, '/stock/set', set, show);
+  onForm(app, '/stock/remove', (c, values) => remove(site, c, values), show);
   onForm(app, '/stock/import', importing(site), (c, { formError }) => show(c, { ...nothingSent, formError }));
   for (const format of stockEntries.formats) {
     app.get(`/stock/export${format}`, async (c) => {
@@ -62,31 +69,48 @@ export function addStockPage(app: Hono, site: Site): void {
   }
 }
 
-/** The stock by ascending pet id, paginated; for one pet, with a form that sets its quantity. */
+/** The stock by ascending pet id, paginated; for one pet, with the forms of its entry. */
 async function stockSection(site: Site, query: Sent['values'], sent: Sent): Promise<Html> {
-  const { entries, last } = await read(site.target, query);
+  const { entries, last, found } = await read(site.target, query);
   const names = await namesOf(site.target, entries);
   const rows = entries.map(({ petId, ...entry }) => [
     markup`<a href="stock?petId=${petId}">${petId}</a>`,
     ...columns.slice(1).map((column) => cell({ petId, ...entry }[column])),
     names.get(petId) ?? '',
   ]);
-  const { status = '', petId = '' } = query;
-  const [entry] = petId === '' ? [] : entries;
-  const address = new URLSearchParams({ status, after: last ?? '' }).toString();
-  const next = last !== undefined && markup`<a href="stock?${address}">The pets after ${last} →</a>`;
+  const { status = '', petId = '', after = '' } = query;
+  const address = (from = '') => `stock?${new URLSearchParams({ status, after: from }).toString()}`;
+  const first = petId + after !== '' && markup`<a href="${address()}">← The first pets</a>`;
+  const next = last !== undefined && markup`<a href="${address(last)}">The pets after ${last} →</a>`;
   const none = markup`<p class="empty">No pets match these filters${last === undefined ? '' : ' up to here'}. <a href="stock">Show all</a>.</p>`;
   return markup`${filters(filterFields, query)}<section>
 ${rows.length > 0 ? table('Stock', [...columns.map((name) => capitalized(name.replace(/Id$/, ''))), 'Name'], rows) : none}
-<p class="pages"><span></span>${next}</p></section>${entry && quantityCard(site, entry, sent)}`;
+<p class="pages"><span>${first}</span>${next}</p></section>${found && entryCard(site, found, sent)}`;
 }
 
-function quantityCard(site: Site, { petId, quantity }: InventoryItem, sent: Sent): Html {
-  const values = { quantity: String(quantity), ...sent.values };
-  const quantityField = field('set', { name: 'quantity', label: 'Quantity', isNumber: true }, { ...sent, values });
-  const shown = hidden({ petId, ifQuantity: String(quantity) });
-  return markup`<section class="card narrow"><h2>Set the quantity of pet ${petId}</h2>
-${site.form('/stock/set', markup`<button>Set</button>`, [quantityField, ...shown])}</section>`;
+/** Forms that change an entry while it is as shown. Values that were sent for an earlier version are not kept. */
+function entryCard(site: Site, { entry, version }: StockVersion, sent: Sent): Html {
+  const { petId, quantity, status } = entry;
+  const values = { quantity: String(quantity), status, ...(sent.values['version'] === version && sent.values) };
+  const shown = hidden({ petId, version });
+  const fields = entryFields.map((one) => field('set', one, { ...sent, values }));
+  return markup`<section class="card narrow"><h2>Stock of pet ${petId}</h2>
+${site.form('/stock/set', markup`<button>Set</button>`, [...fields, ...shown])}
+${site.form('/stock/remove', markup`<button class="danger">Remove …</button>`, shown)}</section>`;
+}
+
+/** Shows what a removal does, and removes the entry once that is confirmed. */
+async function remove(site: Site, c: Context, values: Sent['values']): Promise<Response> {
+  const { entry, version } = await findStock(site.target, values['petId'] ?? '');
+  const { petId } = entry;
+  if (values['confirmed'] !== undefined) {
+    const { message } = await removeStock(site.target, petId, values['version'] ?? '');
+    return site.redirect(c, '/stock', message);
+  }
+  const title = `Remove the stock entry of pet ${petId}?`;
+  const button = markup`<button class="danger">Remove</button>`;
+  const form = site.form('/stock/remove', button, hidden({ petId, version, confirmed: 'yes' }));
+  return site.show(c, { title, part: 'stock' }, question(title, markup`<p>${removalText(entry)}</p>${form}`));
 }
 
 /** Names of the pets that have a record, by id. */
@@ -100,12 +124,14 @@ async function namesOf({ documents, tables }: Target, entries: readonly Inventor
 async function read(
   { documents, tables: { stock: name } }: Target,
   { petId: text = '', status, after = '' }: Sent['values'],
-): Promise<Page<InventoryItem>> {
-  const list = stockList(documents, name);
-  const petId = text.trim();
-  if (petId !== '') return { entries: isInt64(petId) ? await list.byIds([petId]) : [], last: undefined };
+): Promise<Page<InventoryItem> & { readonly found?: StockVersion | undefined }> {
   const wanted = petStatuses.find((one) => one === status);
-  return list.page({ status: wanted, after: isInt64(after) ? after : undefined }, PAGE_SIZE);
+  const petId = text.trim();
+  if (petId === '')
+    return stockList(documents, name).page({ status: wanted, after: isInt64(after) ? after : undefined }, PAGE_SIZE);
+  const entry = isInt64(petId) ? await new StockStore(documents, name).find(petId) : undefined;
+  const found = wanted === undefined || entry?.entry.status === wanted ? entry : undefined;
+  return { entries: found ? [found.entry] : [], last: undefined, found };
 }
 
 /** Shows the changes of a file, and writes them once they are confirmed. */
@@ -118,7 +144,7 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
       const source = { name: file.name, open: () => piecesOf(file) };
       const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
-      return site.show(c, { title: 'Import?', part: 'stock' }, question(site, shown.id, preview));
+      return site.show(c, { title: 'Import?', part: 'stock' }, importQuestion(site, shown.id, preview));
     }
     const preview = shown?.id === confirmed ? shown.preview : undefined;
     shown = undefined;
@@ -137,14 +163,19 @@ async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> 
 }
 
 /** Confirmation page: the changes of an import. */
-function question(site: Site, id: string, { counts, largest }: ImportPreview): Html {
+function importQuestion(site: Site, id: string, { counts, largest }: ImportPreview): Html {
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
   const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
-  return markup`<h1>Import?</h1><section class="card narrow"><p>${differencesText(counts)}</p>
-${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}
-<p><a href="stock">Cancel</a></p></section>`;
+  return question(
+    'Import?',
+    markup`<p>${differencesText(counts)}</p>
+${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}`,
+  );
 }
+
+const question = (title: string, content: Html): Html =>
+  markup`<h1>${title}</h1><section class="card narrow">${content}<p><a href="stock">Cancel</a></p></section>`;
 
 function fileCards(site: Site): Html {
   const links = stockEntries.formats.map(

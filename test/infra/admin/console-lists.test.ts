@@ -130,6 +130,8 @@ describe('The stock page', () => {
     ['after=246', ['247:547'], undefined],
     ['status=sold', ['3:10', '20:11'], undefined],
     ['petId=+20+', ['20:11'], undefined],
+    ['petId=20&status=sold', ['20:11'], undefined],
+    ['petId=20&status=available', [], undefined],
     ['petId=dog', [], undefined],
     ['status=__proto__&after=x', ['3:10'], 'after=246'],
   ])('is filtered and paged by the query %j', async (query, first, next) => {
@@ -144,7 +146,7 @@ describe('The stock page', () => {
 
   test('names its pets, and a reloaded form leads back to it', async () => {
     expect(await visitor.page('/stock')).toContain('<td class="number">10</td><td>sold</td><td>Rex</td></tr>');
-    for (const form of ['import', 'set'])
+    for (const form of ['import', 'set', 'remove'])
       expect((await visitor.get(`/stock/${form}`)).headers.get('Location')).toBe(`${BASE}/stock`);
   });
 
@@ -155,15 +157,34 @@ describe('The stock page', () => {
     expect(await response.text()).toMatch(/^petId,quantity,status.*\n3,10,sold,*\n(?:.+\n){62}$/);
   });
 
-  test('sets the quantity of a pet only if it has not changed since it was shown', async () => {
-    const set = (quantity: string) => visitor.post('/stock/set', { petId: '100', quantity, ifQuantity: '2' });
-    expect(await visitor.page('/stock?petId=100')).toMatch(/id="set-quantity"[^>]* value="2"/);
-    expect(await (await set('-1')).text()).toMatch(/must be an integer from 0 to 2,147,483,647, not -1\..*value="-1"/s);
+  test.each([
+    ['set', { quantity: '1,000', status: 'sold' }, { quantity: 1000, status: 'sold' }],
+    ['remove', { confirmed: 'yes' }, undefined],
+  ])('changes an entry only while it is as shown: %s', async (form, fields, after) => {
+    const version = async () => /name="version" value="(.*?)"/.exec(await visitor.page('/stock?petId=100'))?.[1] ?? '';
+    const send = async () => visitor.post(`/stock/${form}`, { ...fields, petId: '100', version: await version() });
+    const shown = { ...fields, petId: '100', version: await version() };
+    await stock.put(anEntry(100, 3), { version: 'other' });
 
-    const done = await visitor.follow(set('1,000'));
-    expect(done).toMatch(/The quantity of pet 100 is 1,000 now\..*<td class="number">1,000</s);
-    expect(await (await set('3')).text()).toContain('Pet 100 has 1000 in stock, not 2 as in ifQuantity.');
+    const refused = await (await visitor.post(`/stock/${form}`, shown)).text();
+    expect(refused).toContain('pet 100 was changed meanwhile: quantity 3, status available. Nothing was written.');
+    // What was sent for the earlier version is not offered again.
+    expect(refused).toMatch(/id="set-quantity"[^>]* value="3"/);
+    await send();
+    expect(await stock.read('100')).toEqual(after && expect.objectContaining(after));
+    expect(await (await send()).text()).toContain(after ? '' : 'Pet 100 has no stock entry.');
     await stock.putAll([anEntry(100, 2, 'pending')]);
+  });
+
+  test.each([
+    [{ quantity: '-1' }, 'The quantity must be an integer from 0 to 2,147,483,647, not -1.'],
+    [{ status: 'gone' }, 'The status must be one of available, pending, sold, not gone.'],
+  ])('keeps what was sent if it is invalid: %j', async (fields, message) => {
+    const sent = { petId: '100', quantity: '7', status: 'sold', version: 'unversioned100', ...fields };
+    const text = await (await visitor.post('/stock/set', sent)).text();
+
+    expect(text).toContain(message);
+    expect(text).toMatch(new RegExp(`id="set-quantity"[^>]* value="${sent.quantity}"`));
   });
 
   async function importRows(...rows: string[]): Promise<string> {
