@@ -3,8 +3,16 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { type Int64, int64Schema } from '../../../shared/contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
 import { MAX_QUANTITY, petStatusSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
+import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
-import { parseStockItem, STORE_ID, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
+import type { StockAuthor } from '../../../shared/stores/stock-history.ts';
+import {
+  newVersion,
+  parseStockItem,
+  STORE_ID,
+  StockStore,
+  type StockVersion,
+} from '../../../shared/stores/stock-store.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { formatNumber } from '../service/text.ts';
@@ -16,6 +24,13 @@ export interface StockResult {
   /** Sentences for the admin, safe to print. */
   readonly message: string;
 }
+
+/** An admin as the author of a change, for the history of the stock. */
+export const adminOf = async ({ who }: Target, how: StockAuthor['how'], reason?: string): Promise<StockAuthor> => ({
+  who: await who().catch(() => 'unknown'),
+  how,
+  reason,
+});
 
 const storeOf = ({ documents, tables }: Target): StockStore => new StockStore(documents, tables.stock);
 
@@ -30,12 +45,12 @@ export async function findStock(target: Target, petId: string): Promise<StockVer
 /**
  * Sets the quantity of one pet, its status or both, with one conditional write.
  *
- * @param texts as typed; with `version`, only while the entry has that version
+ * @param texts as typed; with `version`, only while the entry has that version; with a reason for the history
  * @throws AdminError for invalid text, or if the entry was changed or is missing; ServiceError
  */
 export async function setStock(
   target: Target,
-  { petId, quantity, status, version }: Readonly<Record<'petId', string> & Partial<Record<Field, string | undefined>>>,
+  { petId, quantity, status, version, reason }: Readonly<Record<'petId', string>> & SetTexts,
 ): Promise<StockResult> {
   const id = parsePetId(petId);
   const fields = {
@@ -44,8 +59,11 @@ export async function setStock(
   };
   if (Object.keys(fields).length === 0) throw new AdminError('Nothing to set. Pass a quantity, --status or both.');
   const versions = version === undefined ? undefined : [version];
+  const { documents, stockHistory, tables } = target;
+  const changes = new IdempotentChanges(documents, storeOf(target), stockHistory, tables.requests);
+  const author = await adminOf(target, 'set', reason);
   try {
-    const { entry } = await storeOf(target).change({ petId: id, versions, ...fields });
+    const { entry } = await changes.apply(undefined, { petId: id, versions, ...fields }, author);
     return { entry, message: `Pet ${id} has ${stockText(entry)} now.` };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -54,17 +72,25 @@ export async function setStock(
   }
 }
 
-type Field = 'quantity' | 'status' | 'version';
+type SetTexts = Readonly<Partial<Record<'quantity' | 'status' | 'version' | 'reason', string | undefined>>>;
 
 /** Removes a stock entry while it has the version that was shown. @throws AdminError if it was changed or is gone */
-export async function removeStock(target: Target, petId: Int64, version: string): Promise<StockResult> {
-  const { documents, tables, place } = target;
+export async function removeStock(
+  target: Target,
+  petId: Int64,
+  version: string,
+  reason?: string,
+): Promise<StockResult> {
+  const { documents, tables, place, stockHistory } = target;
+  const author = await adminOf(target, 'removal', reason);
   const key = { storeId: STORE_ID, petId: BigInt(petId) };
   const [item] = await itemsOf(documents, tables.stock, [key]);
   if (!item) throw noEntry(petId);
   const found = parseStockItem(item);
   const isDone = found.version === version && (await writeIfUnchanged(documents, tables.stock, item, undefined, key));
   if (!isDone) throw await changedMeanwhile(target, petId);
+  const write = { petId, at: Date.now(), version: newVersion(), was: found.entry.quantity, replaced: version };
+  await stockHistory.put(write, author);
   const removed = `Removed the stock entry of pet ${petId} (${stockText(found.entry)}) from ${place}.`;
   return { entry: found.entry, message: `${removed} ${putBackText(found.entry)}` };
 }
