@@ -38,6 +38,9 @@ export function onService<Options = object>(
     await print(options.json ? visible(JSON.stringify(value)) : text);
     const more = await after?.();
     if (more !== undefined && !options.json) await print(more);
+    // Its name may be that of a variable that was set long ago.
+    const { stage = undefined } = found ? await found : {};
+    if (stage !== undefined) process.stderr.write(`On the stage ${stage}.\n`);
   });
 }
 

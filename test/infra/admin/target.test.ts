@@ -1,5 +1,7 @@
 import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { onService, outcome, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { findTarget, type Target } from '../../../infra/admin/service/target.ts';
 import type { TargetOptions } from '../../../infra/admin/service/text.ts';
 import { closeTarget } from '../../support/admin-command.ts';
@@ -21,7 +23,7 @@ const outputs = [
   'ApiStage',
   'BaseUrl',
   'MaxEnterpriseLimits',
-  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History', 'Usage'].map((table) => `${table}TableName`),
+  ...['Keys', 'Stock', 'Pets', 'Orders', 'Requests', 'History', 'Usage', 'Changes'].map((table) => `${table}TableName`),
 ];
 
 /** Targets whose clients are closed after each test. */
@@ -131,6 +133,23 @@ describe('A stage on AWS', () => {
       tables: { keys: 'of-KeysTableName', stock: 'of-StockTableName' },
     });
     expect(server.requests).toMatchObject([{ body: expect.stringContaining('StackName=staging-Inventory') }]);
+  });
+
+  test('is named with the result of each command, on standard error', async () => {
+    await findStage(200, stackWith(outputs));
+    const seen: string[] = [];
+    const write = (text: unknown) => seen.push(String(text)) > 0;
+    jest.spyOn(process.stderr, 'write').mockImplementation(write);
+    jest.spyOn(process.stdout, 'write').mockImplementation((text, ...rest: unknown[]) => {
+      for (const done of rest) if (typeof done === 'function') done();
+      return write(text);
+    });
+    const program = withTargetOptions(new Command());
+    onService(program.command('touch'), async (find) => outcome(found.push(await find()), () => 'Touched.'));
+    await program.parseAsync(['touch', '--stage', 'staging'], { from: 'user' });
+    jest.restoreAllMocks();
+
+    expect(seen).toEqual(['Touched.\n', 'On the stage staging.\n']);
   });
 
   test('records changes with the ARN of the caller, which is looked up once', async () => {
