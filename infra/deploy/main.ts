@@ -17,7 +17,7 @@ const command = new Command('npm run deploy --')
     'roll back to this commit: cancel an update in progress, and shift all traffic immediately',
     false,
   )
-  .option('--lose, --allow-table-loss <table...>', 'allow the loss of these tables and their data (logical ids)', [])
+  .option('--allow-table-loss <table...>', 'allow the loss of these tables and their data (logical ids)', [])
   .option('--dry-run', 'show the difference to the deployed stack (cdk diff), and stop', false)
   .option('--status', 'show the commit that runs and the one before it, and stop', false)
   .addHelpText('after', '\nExample:\n  npm run deploy -- --stage staging --dry-run')

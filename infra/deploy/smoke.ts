@@ -22,7 +22,7 @@ const output = promisify(execFile);
 export const outputsSchema = v.record(v.string(), v.string());
 type Outputs = v.InferOutput<typeof outputsSchema>;
 
-const keySchema = v.object({ id: v.string(), key: v.string() });
+const keySchema = v.object({ id: v.string(), token: v.string() });
 
 const admin = (stage: AnyStageName, ...words: string[]) => {
   const args = ['infra/admin/main.ts', 'keys', ...words, '--stage', stage, '--json'];
@@ -38,13 +38,13 @@ const admin = (stage: AnyStageName, ...words: string[]) => {
  */
 export async function smokeTest(stage: AnyStageName, outputs: Outputs, advice: string): Promise<void> {
   const { stdout } = await admin(stage, 'create', '--name', 'smoke', '--plan', 'pro', '--expires', '2h');
-  const { id, key } = v.parse(keySchema, JSON.parse(stdout));
+  const { id, token } = v.parse(keySchema, JSON.parse(stdout));
   const { GatewayUrl = '', CloudFrontUrl: page } = outputs;
   const args = ['test/smoke/main.ts', '--url', GatewayUrl, ...(page === undefined ? ['--no-page'] : ['--page', page])];
   if (stage === 'production') args.push('--read-only');
   const failure = () => `This version stays deployed. ${advice}`;
   try {
-    await run('node', args, { PET_STORE_API_KEY: key }, failure);
+    await run('node', args, { PET_STORE_API_KEY: token }, failure);
   } finally {
     // Keep the failure of the smoke test. The key expires by itself.
     await admin(stage, 'revoke', id, '--yes').catch((error: unknown) => {

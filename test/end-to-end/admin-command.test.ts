@@ -75,10 +75,10 @@ describe('The admin command', () => {
 
   test('rotates a token: the old one stays valid until the grace ends; without a grace it is denied', async () => {
     const rotated = await admin.newKey('rotate', id);
-    second = rotated.key;
+    second = rotated.token;
     const graceEnd = Date.parse(String(rotated['graceEnds']));
 
-    expect(rotated).toMatchObject({ id, label: 'main', replaces: [nameOf({ label: 'main', key: first })] });
+    expect(rotated).toMatchObject({ id, label: 'main', replaces: [nameOf({ label: 'main', token: first })] });
     expect(graceEnd - clock.now).toBe(DAY_MS);
     expect(await admin.failure('keys', 'rotate', id)).toContain(`is valid until ${isoDay(graceEnd)} `);
     clock.moveTo(graceEnd - 1);
@@ -95,13 +95,13 @@ describe('The admin command', () => {
   test('adds a read-only token under the same limit and revokes it after a confirmation', async () => {
     const added = await admin.output('keys', 'add', id, '--label', 'reports', '--read-only', '--expires', '2d');
     const since = minuteOf(clock.now);
-    const key = tokenIn(added);
-    const [main, reports] = [nameOf({ label: 'main', key: second }), nameOf({ label: 'reports', key })];
+    const token = tokenIn(added);
+    const [main, reports] = [nameOf({ label: 'main', token: second }), nameOf({ label: 'reports', token })];
 
     expect(added).toMatch(/^ {4}Label {4}reports\n {4}Access {3}read-only$/m);
     const { rateLimit } = await list(second);
-    expect((await list(key)).rateLimit.remaining).toBe(rateLimit.remaining - 1);
-    const update = await ApiClient.withKey(host.baseUrl, key).setQuantity(101, 1);
+    expect((await list(token)).rateLimit.remaining).toBe(rateLimit.remaining - 1);
+    const update = await ApiClient.withKey(host.baseUrl, token).setQuantity(101, 1);
     expect(update).toMatchObject({ error: { code: 'TOKEN_READ_ONLY' } });
     expect(await admin.output('keys', 'show', id)).toMatch(new RegExp(`^${reports}\t.*\tread-only, until `, 'm'));
 
@@ -110,15 +110,15 @@ describe('The admin command', () => {
       `Revoke a token: acme (${id}) on ${host.origin}? Requests with the token ${reports}, valid since ${since} UTC, are denied permanently. ` +
         `The key keeps ${main}. This cannot be undone. Pass --yes to confirm.`,
     );
-    expect(await statusesOf(key)).toEqual([200]);
+    expect(await statusesOf(token)).toEqual([200]);
     expect(await admin.output(...revoke, '--yes')).toBe(`The token ${reports} of acme is revoked.\n`);
-    expect(await statusesOf(second, key)).toEqual([200, 401]);
+    expect(await statusesOf(second, token)).toEqual([200, 401]);
   });
 
   test('finds the key of a token on standard input, and takes no token as an argument', async () => {
     const find = `"${process.execPath}" infra/admin/main.ts keys find --url ${host.origin}`;
     const findInput = (input: string) => run('sh', ['-c', `printf %s "$TOKEN" | ${find}`], { TOKEN: input });
-    const found = `It belongs to acme (${id}, pro, active). Its token ${nameOf({ label: 'main', key: second })} is valid (full access).\n`;
+    const found = `It belongs to acme (${id}, pro, active). Its token ${nameOf({ label: 'main', token: second })} is valid (full access).\n`;
 
     expect(await findInput(`${second}\n`)).toEqual({ exitCode: 0, stdout: found, stderr: '' });
     expect(await findInput('')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('keys find < FILE') });
@@ -178,16 +178,16 @@ describe('The admin command', () => {
 test('A key may have agreed limits in tags and an expiry that may be edited', async () => {
   const soon = isoDay(clock.now + 3 * DAY_MS);
   const options = ['--plan', 'enterprise', '--per-minute', '90', '--per-day', '5,000', '--expires', soon];
-  const { id, key, expires } = await admin.newKey('create', '--name', 'big', ...options);
+  const { id, token, expires } = await admin.newKey('create', '--name', 'big', ...options);
 
   expect(expires).toBe(`${soon}T00:00:00.000Z`);
   expect(host.host.records.apiKey(id)?.tags).toMatchObject({ 'per-minute': '90', 'per-day': '5000' });
   clock.moveTo(Date.parse(soon) - 1);
-  expect(await list(key)).toMatchObject({ status: 200, rateLimit: { limit: 90 } });
+  expect(await list(token)).toMatchObject({ status: 200, rateLimit: { limit: 90 } });
   clock.moveTo(Date.parse(soon));
-  expect(await statusesOf(key)).toEqual([401]);
+  expect(await statusesOf(token)).toEqual([401]);
   expect(await admin.output('keys', 'edit', id, '--expires', 'never')).toBe('big is active. It expires: never.\n');
-  expect(await statusesOf(key)).toEqual([200]);
+  expect(await statusesOf(token)).toEqual([200]);
 });
 
 test.each([
@@ -253,13 +253,13 @@ describeOnTerminal('On a terminal, keys revoke', () => {
     ['changes nothing after Ctrl-C', '\u0003', 1, 200, /\nNothing was changed\.$/, /^$/],
     ['goes on after a yes', 'y\r', 0, 401, /\(y\/N\) y$/, /^\{.*"revoked".*\}\n$/],
   ])('%s', async (_, keys, exitCode, status, end, result) => {
-    const { id, key } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
+    const { id, token } = await admin.newKey('create', '--name', 'acme', '--plan', 'free');
     const file = join(directory, id);
     const terminal = new Terminal(`admin keys revoke ${id} --json --url ${host.origin} > ${file}`);
     await terminal.typeAt('(y/N)', keys);
     const { exitCode: ended, screen } = await terminal.ended();
 
-    expect({ ended, statuses: await statusesOf(key) }).toEqual({ ended: exitCode, statuses: [status] });
+    expect({ ended, statuses: await statusesOf(token) }).toEqual({ ended: exitCode, statuses: [status] });
     expect(stripVTControlCharacters(screen).trimEnd()).toMatch(end);
     expect(readFileSync(file, 'utf8')).toMatch(result);
   });

@@ -24,7 +24,7 @@ afterEach(() => link?.close());
 
 const tooMany = awsFault(429, 'TooManyRequestsException', 'Too Many Requests');
 const create = ['create', '--name', 'acme', '--plan', 'free'];
-const statusOf = async (key: string): Promise<number> => (await ApiClient.withKey(host.baseUrl, key).list()).status;
+const statusOf = async (token: string): Promise<number> => (await ApiClient.withKey(host.baseUrl, token).list()).status;
 
 test('keys create waits while it is throttled, and the key works without API Gateway', async () => {
   let throttled = 0;
@@ -35,7 +35,7 @@ test('keys create waits while it is throttled, and the key works without API Gat
   // A process of its own: in this one the calls of commands are not paced, and do not wait.
   const words = ['infra/admin/main.ts', 'keys', ...create, '--json', '--url', link.origin];
   const { exitCode, stdout, stderr } = await run(process.execPath, words);
-  const { key, applied }: CreatedKey = JSON.parse(stdout);
+  const { token, applied }: CreatedKey = JSON.parse(stdout);
 
   expect({ exitCode, applied }).toEqual({ exitCode: 0, applied: false });
   expect(stderr.split('\n')).toEqual([
@@ -43,22 +43,22 @@ test('keys create waits while it is throttled, and the key works without API Gat
     expect.stringMatching(/^The change is in effect, .* \(Too Many Requests\)\. /),
     '',
   ]);
-  expect(await statusOf(key)).toBe(200);
+  expect(await statusOf(token)).toBe(200);
 });
 
 test('The token of an interrupted rotation is invalid, and the next rotation replaces it', async () => {
-  const { id, key } = await admin.newKey(...create);
+  const { id, token } = await admin.newKey(...create);
   let writes = 0;
   link.faults = ({ action }) => (action === 'UpdateItem' && (writes += 1) > 1 ? { kind: 'gone' } : undefined);
   const { exitCode, stdout, stderr } = await admin.run('keys', 'rotate', id, '--json');
-  const { key: notConfirmed }: CreatedKey = JSON.parse(stdout);
+  const { token: notConfirmed }: CreatedKey = JSON.parse(stdout);
 
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
     stderr: expect.stringMatching(/^Do not use the token shown above: .+\. No server responds at http:.+\n$/),
   });
-  const { key: rotated } = await new AdminCommand(host.origin).newKey('rotate', id);
-  expect([await statusOf(key), await statusOf(notConfirmed), await statusOf(rotated)]).toEqual([200, 401, 200]);
+  const { token: rotated } = await new AdminCommand(host.origin).newKey('rotate', id);
+  expect([await statusOf(token), await statusOf(notConfirmed), await statusOf(rotated)]).toEqual([200, 401, 200]);
 });
 
 test.each([

@@ -265,8 +265,8 @@ export class KeyRules {
 
   /** A token that was shown works, where its key does. */
   #shown({ result }: Done): void {
-    if (typeof result !== 'object' || result === null || !('key' in result)) return;
-    const hash = hashToken(String(result.key));
+    if (typeof result !== 'object' || result === null || !('token' in result)) return;
+    const hash = hashToken(String(result.token));
     const record = this.#world.items.find(({ tokens }) => Object.hasOwn(tokens, hash));
     if (!record) throw new RuleBrokenError('a token that was shown is lost');
     if (record.tokens[hash]?.pending) throw new RuleBrokenError('a token that was shown is pending');

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const createdKeySchema = v.looseObject({ id: v.string(), key: v.string(), label: v.string() });
+const createdKeySchema = v.looseObject({ id: v.string(), token: v.string(), label: v.string() });
 
 export type CreatedKey = v.InferOutput<typeof createdKeySchema>;
 type Child = ChildProcessByStdio<null, Readable, Readable>;

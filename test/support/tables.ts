@@ -43,8 +43,8 @@ export const createChangesTable = creating({ petId: 'N', change: 'S' });
 export const createRequestsTable = creating({ requestId: 'S' });
 
 /** How an admin names a token that was made. */
-export const nameOf = ({ label, key }: { readonly label: string; readonly key: string }): string =>
-  `${label}/${key.slice(-4)}`;
+export const nameOf = ({ label, token }: { readonly label: string; readonly token: string }): string =>
+  `${label}/${token.slice(-4)}`;
 
 /** A stock entry with what the tests leave to it. */
 export function anEntry(petId: string | number, quantity = 1, status: PetStatus = 'available'): InventoryItem {

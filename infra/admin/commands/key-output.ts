@@ -26,7 +26,7 @@ export function newTokenText(token: NewToken, baseUrl: string): string {
   return `
   ${styled('bold', token.name)} ${planOfToken(token)}
 
-    Token    ${styled('green', token.key)}
+    Token    ${styled('green', token.token)}
     Id       ${token.id}
     Expires  ${timeOrNever(token.expires)}${label}${readOnly}
 

@@ -180,7 +180,7 @@ async function showDone(c: Context, site: Site, { token, message }: ActionResult
   const shown = markup`<h1>${token.name}</h1>
 <p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>
 <section class="card secret"><p><strong>Copy this token, the customer’s API key, now. It is shown once and stored nowhere.</strong></p>
-${copyable('Token', 'new-token', token.key)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
+${copyable('Token', 'new-token', token.token)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
 <p class="links"><a href="keys/${token.id}">Open the key</a> <a href="keys">All keys</a></p>`;
   return site.show(c, { title: 'New token', part: 'keys' }, shown);
 }

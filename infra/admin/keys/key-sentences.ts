@@ -53,8 +53,8 @@ export function historyCells({ at, who, what, reason }: HistoryRow): [at: string
 
 export const planOfToken = (token: NewToken): string => `is on ${plans[token.plan].title}: ${limitsText(token)}.`;
 
-export const curlWith = ({ key }: NewToken, baseUrl: string): string =>
-  `curl -H 'Authorization: Bearer ${key}' ${baseUrl}/inventory`;
+export const curlWith = ({ token }: NewToken, baseUrl: string): string =>
+  `curl -H 'Authorization: Bearer ${token}' ${baseUrl}/inventory`;
 
 export function foundTokenText({ key, token }: FoundToken): string {
   const owner = `It belongs to ${key.name} (${key.id}, ${key.plan}, ${stateText(key)})`;

@@ -41,7 +41,7 @@ import {
   workingTokens,
 } from './token-changes.ts';
 
-/** A new token with its key. It is shown once: neither API Gateway nor the keys table stores it. */
+/** A new token, which clients use as their API key. It is shown once: neither API Gateway nor the keys table stores it. */
 export type NewToken = Readonly<ReturnType<typeof newToken>>;
 
 /** @param record of the key @param confirm the change that confirms the token: until then it is pending */
@@ -65,8 +65,7 @@ function newToken(
         `Another command has replaced or revoked this token of the key ${idOf(now)}: it is not valid.`,
       );
     });
-  // Clients use the token as their API key; `key` is its name in earlier releases.
-  return { id, token, key: token, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
+  return { id, token, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
 
 export type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> &

@@ -101,12 +101,12 @@ async function eachInterrupted(isSynced: boolean, check: (id: string) => Promise
 describe('a creation that is interrupted at any of its calls', () => {
   test.each([true, false])('is completed by a rotation; after a sync: %s', async (isSynced) => {
     await eachInterrupted(isSynced, async (id) => {
-      const { key } = await commands.rotate(target, id);
+      const { token } = await commands.rotate(target, id);
       await service.syncLater();
       const tags = { 'per-minute': '900', 'per-day': '9000' };
-      expect(records.apiKeys).toMatchObject([{ value: parsed(key).recordId, tags, planId: 'enterprise' }]);
+      expect(records.apiKeys).toMatchObject([{ value: parsed(token).recordId, tags, planId: 'enterprise' }]);
       expect(await listKeys(target)).toMatchObject([{ applied: true, tokens: [{ neverShown: false }] }]);
-      expect(await world.verdict(parsed(key))).toBe('admitted');
+      expect(await world.verdict(parsed(token))).toBe('admitted');
     });
   });
 

@@ -15,7 +15,7 @@ const { world, target, clock } = service;
 const order = { label: 'reports', access: 'read' } as const;
 const add = (label = 'reports') => shown(addToken(target, 'subject', { ...order, label }));
 const rotate = (label: string, graceMs: number) => shown(rotateKey(target, 'subject', { label, graceMs }));
-const verdictOf = ({ key }: { readonly key: string }) => world.verdict(parsed(key));
+const verdictOf = ({ token }: { readonly token: string }) => world.verdict(parsed(token));
 const tokenNames = async () => (await showKey(target, 'subject')).tokens.map(({ name }) => name);
 
 async function byAClockAhead(act: () => Promise<unknown>): Promise<void> {
@@ -101,13 +101,13 @@ test.each([
 
 test('A key is found by a token, also by one that is not valid', async () => {
   const subject = await issueSubject(world, 'open');
-  const { key } = await add();
-  expect(await findToken(target, ` ${key}\n`)).toMatchObject({ key: { id: 'subject' }, token: { label: 'reports' } });
+  const { token } = await add();
+  expect(await findToken(target, ` ${token}\n`)).toMatchObject({ key: { id: 'subject' }, token: { label: 'reports' } });
   expect(await findToken(target, generateToken(subject.recordId))).toMatchObject({ token: null });
-  await expect(findToken(target, `${key}x`)).rejects.toThrow('mistyped or truncated');
+  await expect(findToken(target, `${token}x`)).rejects.toThrow('mistyped or truncated');
   await expect(findToken(target, generateToken())).rejects.toThrow('another stage, or its key was deleted');
   await commands.revoke(target, 'subject');
-  expect(await findToken(target, key)).toMatchObject({ key: { id: 'subject', state: 'revoked' }, token: null });
+  expect(await findToken(target, token)).toMatchObject({ key: { id: 'subject', state: 'revoked' }, token: null });
 });
 
 describe('A write that is repeated after a lost response takes effect once:', () => {
@@ -130,7 +130,7 @@ describe('A write that is repeated after a lost response takes effect once:', ()
     const rotation = await repeated(() => rotate('main', graceMs));
 
     expect(await verdictOf(rotation)).toBe('admitted');
-    expect((await service.record()).tokens[parsed(rotation.key).hash]).toMatchObject({ until: NO_EXPIRY });
+    expect((await service.record()).tokens[parsed(rotation.token).hash]).toMatchObject({ until: NO_EXPIRY });
   });
 
   test('a creation', async () => {
@@ -184,10 +184,10 @@ describe('If the clock of an admin is ahead', () => {
   test('a later rotation by another admin still replaces the newest token', async () => {
     await issueSubject(world, 'open');
     await byAClockAhead(() => rotate('main', 0));
-    const { key } = await rotate('main', MINUTE_MS);
+    const { token } = await rotate('main', MINUTE_MS);
 
     expect(await rotate('main', 0)).toMatchObject({
-      replaces: expect.arrayContaining([nameOf({ label: 'main', key })]),
+      replaces: expect.arrayContaining([nameOf({ label: 'main', token })]),
     });
   });
 });

@@ -24,7 +24,7 @@ if [ "$1" = deploy ]; then
   echo '{"'$stage'-Inventory":{'$page'"GatewayUrl":"https://aws/v1","BaseUrl":"https://api/v1"}}' > "$6"
 fi`,
   node: `
-case "$*" in *create*) echo '{"id":"smokekey","key":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
+case "$*" in *create*) echo '{"id":"smokekey","token":"psk_smoke"}' ;; *smoke/main*) test "$PET_STORE_API_KEY" = psk_smoke ;; esac`,
 };
 for (const [name, script] of Object.entries(programs))
   fakeProgram(

@@ -96,7 +96,7 @@ describe('npm run deploy', () => {
     account.stacks = { ...made, 'staging-Inventory': 'UPDATE_IN_PROGRESS' };
     account.template = { Resources: { ...staging.Resources, TablesNotes: table, TablesMore: table } };
     const words = ['--stage', 'staging', '--roll-back'];
-    const { exitCode, stderr } = await deploy([...words, '--lose', 'TablesMore']);
+    const { exitCode, stderr } = await deploy([...words, '--allow-table-loss', 'TablesMore']);
 
     expect(stderr).toMatch(/^staging would lose TablesNotes: .* To deploy anyway: --allow-table-loss TablesNotes\n$/);
     expect({ exitCode, canceled: account.canceled }).toEqual({ exitCode: 1, canceled: ['staging-Inventory'] });
