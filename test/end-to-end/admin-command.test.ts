@@ -24,7 +24,7 @@ beforeAll(async () => {
   admin = new AdminCommand(host.origin);
   clock = new HostClock();
   // A command waits until cached refusals expire. Here the clock of the server advances instead.
-  whilePausing((milliseconds) => clock.moveTo(clock.now + milliseconds));
+  whilePausing((milliseconds) => clock.advance(milliseconds));
 });
 
 afterAll(() => {
@@ -145,7 +145,7 @@ describe('The admin command', () => {
 
   test('draws the use of a key per day', async () => {
     await statusesOf(second, second);
-    clock.moveTo(clock.now + DAY_MS);
+    clock.advance(DAY_MS);
     await statusesOf(second);
 
     expect((await admin.output('usage', id, '--days', '2')).split('\n')).toEqual([

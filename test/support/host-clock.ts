@@ -35,6 +35,10 @@ export class HostClock {
     this.#now = epochMs;
   }
 
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
   /** Moves on to the given second of a minute that no request was made in, and long after any suspension. */
   moveToFreshMinute(second = 0): void {
     this.#now = (this.endOfMinute + 600 + second) * 1_000;

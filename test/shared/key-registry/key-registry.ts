@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { InitializeHandlerOutput } from '@smithy/types';
@@ -8,8 +9,12 @@ import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
+import { HostClock } from '../../support/host-clock.ts';
 import { InProcessTarget, KEYS_TABLE } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
+
+export const NOW = Date.UTC(2026, 10, 23, 9);
+export const MINUTE_MS = 60_000;
 
 /** What requests and the admin command have left in a record, the latter a while ago. */
 const usedCounters = {
@@ -131,6 +136,24 @@ export class KeyRegistry extends InProcessTarget {
   read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {
     return this.table.get(recordId);
   }
+}
+
+/**
+ * Passes a new registry to each test. Call it where hooks may stand.
+ *
+ * @returns a clock that stands still at {@link NOW} when a test begins
+ */
+export function newRegistryForEachTest(use: (registry: KeyRegistry) => void): HostClock {
+  const clock = new HostClock();
+  let registry: KeyRegistry | undefined;
+  beforeEach(() => {
+    clock.moveTo(NOW);
+    registry = new KeyRegistry();
+    use(registry);
+  });
+  afterEach(() => registry?.close());
+  afterAll(() => clock.release());
+  return clock;
 }
 
 type Tags = Readonly<Record<string, string | undefined>>;

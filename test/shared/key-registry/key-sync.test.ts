@@ -1,28 +1,14 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import { tokenEntry, newRecord } from '../../../shared/key-registry/record-changes.ts';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { did, KeyRegistry } from './key-registry.ts';
+import { did, type KeyRegistry, MINUTE_MS, newRegistryForEachTest, NOW } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const value = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
-const NOW = Date.UTC(2026, 10, 23, 9);
-const MINUTE_MS = 60_000;
-
 let registry: KeyRegistry;
-let now: number;
-
-beforeEach(() => {
-  now = NOW;
-  jest.spyOn(Date, 'now').mockImplementation(() => now);
-  registry = new KeyRegistry();
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  registry.close();
-});
+const clock = newRegistryForEachTest((made) => (registry = made));
 
 /** What a sync did. A second one right after it must find nothing left to do. */
 async function sync(): Promise<Partial<SyncReport>> {
@@ -53,7 +39,6 @@ const revised = (before: KeyRecord, differences: Partial<KeyRecord>): KeyRecord 
   ...differences,
   revision: before.revision + 1,
 });
-const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
 const INTERIM = { interimUntil: NOW + 5 * MINUTE_MS };
 
 test('a key from the console gets the limits of its plan and one token, which no report shows', async () => {
@@ -76,7 +61,7 @@ test('a revoked key that reappears in API Gateway is deleted there, and its reco
 
   expect(await sync()).toEqual(did({ applied: [`${key.keyId} (revoked)`] }));
   expect(registry.records.apiKeys).toEqual([]);
-  expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: now / 1_000 + 400 * 86_400 });
+  expect(await registry.read(key)).toMatchObject({ revoked: true, purgeAt: NOW / 1_000 + 400 * 86_400 });
   expect((await registry.sync()).unchanged).toEqual([]);
 });
 
@@ -104,11 +89,11 @@ test('a changed plan reaches its keys without a call per key', async () => {
 });
 
 test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
-  ['moved to another plan', (key) => registry.move(idIn(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
+  ['moved to another plan', (key) => registry.move(idOf(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
   [
     'deleted, and made again with the same value',
     (key) => {
-      registry.records.deleteApiKey(idIn(key));
+      registry.records.deleteApiKey(idOf(key));
       registry.putKey({ id: 'again', value: key.recordId, name: 'new' }, 'free');
     },
     { keyId: 'again', name: 'new' },
@@ -129,17 +114,17 @@ describe('what a command left undone', () => {
 
   test('is applied with the timestamp of the sync, and cleared three minutes later', async () => {
     const key = await registry.issuedKey({ ...CUT_OFF, plan: 'pro', ...plans.pro.limits, interimUntil: 0 });
-    registry.move(idIn(key), 'free');
-    registry.update(idIn(key), { name: 'old' });
+    registry.move(idOf(key), 'free');
+    registry.update(idOf(key), { name: 'old' });
 
     expect(await sync()).toEqual(did({ applied: [`${key.keyId} (name, plan)`] }));
-    expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'pro' }]);
+    expect(registry.records.plansOfKey(idOf(key))).toMatchObject([{ id: 'pro' }]);
     const applied = revised(key, { unappliedSince: NOW });
     expect(await registry.read(key)).toEqual(applied);
 
-    now += 3 * MINUTE_MS;
+    clock.advance(3 * MINUTE_MS);
     expect(await sync()).toEqual(did({ changed: [key.keyId] }));
-    const { unappliedSince: _, ...cleared } = revised(applied, { interimUntil: now + 5 * MINUTE_MS });
+    const { unappliedSince: _, ...cleared } = revised(applied, { interimUntil: clock.now + 5 * MINUTE_MS });
     expect(await registry.read(key)).toStrictEqual(cleared);
   });
 
@@ -159,7 +144,7 @@ describe('what a command left undone', () => {
 
   test('is reported if API Gateway fails, and applied by the next sync', async () => {
     const keys = await Promise.all([registry.issuedKey(CUT_OFF), registry.issuedKey(CUT_OFF)]);
-    for (const key of keys) registry.move(idIn(key), 'pro');
+    for (const key of keys) registry.move(idOf(key), 'pro');
     let failures = 1;
     registry.around('CreateUsagePlanKeyCommand', () => {
       if (failures-- > 0) throw new Error('it is on fire');
@@ -170,14 +155,14 @@ describe('what a command left undone', () => {
     expect(problems).toEqual([
       expect.stringMatching(/^The key .* could not be synced \(Error: it is on fire\); the next sync retries\.$/),
     ]);
-    now += MINUTE_MS;
+    clock.advance(MINUTE_MS);
     expect((await registry.sync()).applied).toHaveLength(1);
-    for (const key of keys) expect(registry.records.plansOfKey(idIn(key))).toMatchObject([{ id: 'free' }]);
+    for (const key of keys) expect(registry.records.plansOfKey(idOf(key))).toMatchObject([{ id: 'free' }]);
   });
 
   test('reports each key that it unblocks, even if another call fails', async () => {
     for (let keys = 0; keys < 2; keys += 1)
-      registry.update(idIn(await registry.issuedKey(CUT_OFF)), { enabled: false });
+      registry.update(idOf(await registry.issuedKey(CUT_OFF)), { enabled: false });
     jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
     registry.around('UpdateApiKeyCommand', () => {
       throw new Error('it is on fire');
@@ -194,11 +179,11 @@ describe('what a command left undone', () => {
 
   test('is applied within the time of a run, and completed by the next', async () => {
     const keys = await Promise.all(Array.from({ length: 3 }, () => registry.issuedKey(CUT_OFF)));
-    for (const key of keys) registry.move(idIn(key), 'pro');
+    for (const key of keys) registry.move(idOf(key), 'pro');
     registry.around(
       'CreateUsagePlanKeyCommand',
       () => undefined,
-      () => (now += 2 * MINUTE_MS),
+      () => clock.advance(2 * MINUTE_MS),
     );
     const { applied = [], left = [] } = await registry.did();
 
@@ -209,7 +194,7 @@ describe('what a command left undone', () => {
 
 test('a key that changed since it was read is left to the next sync', async () => {
   const [edited, cutOff] = [await registry.issuedKey(), await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS })];
-  for (const key of [edited, cutOff]) registry.update(idIn(key), { name: 'new' });
+  for (const key of [edited, cutOff]) registry.update(idOf(key), { name: 'new' });
   const changed: (KeyRecord | undefined)[] = [];
   registry.around('GetUsagePlansCommand', async () => {
     if (changed.length === 0)
@@ -218,7 +203,7 @@ test('a key that changed since it was read is left to the next sync', async () =
   const { left = [], ...rest } = await registry.did();
 
   expect(rest).toEqual({ ...did(), left: undefined });
-  expect(left.toSorted()).toEqual([idIn(edited), idIn(cutOff)].toSorted());
+  expect(left.toSorted()).toEqual([idOf(edited), idOf(cutOff)].toSorted());
   expect([await registry.read(edited), await registry.read(cutOff)]).toEqual(changed);
 });
 
@@ -247,7 +232,7 @@ test('a sync that fails at the table stops, and the next one completes it', asyn
 test('an unreadable record is one problem, and stays unchanged', async () => {
   const [key, other] = [await registry.usedKey(), await registry.usedKey()];
   await registry.put({ ...key, enabled: 'yes' });
-  for (const each of [key, other]) registry.update(idIn(each), { name: 'renamed' });
+  for (const each of [key, other]) registry.update(idOf(each), { name: 'renamed' });
 
   const problem = expect.stringMatching(
     new RegExp(`^The key ${key.keyId} has an invalid record in the table .* enabled: Invalid`),

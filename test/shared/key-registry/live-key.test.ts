@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ApiKey } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { CustomerPlan } from '../../../shared/key-registry/gateway.ts';
 import {
   liveKey,
@@ -12,7 +12,7 @@ import {
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
-import { KeyRegistry } from './key-registry.ts';
+import { type KeyRegistry, newRegistryForEachTest } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const ISSUED = parsed(generateToken()).recordId;
@@ -26,12 +26,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const tags = { 'per-minute': '5000', 'per-day': '1000000' };
 
 let registry: KeyRegistry;
-
-beforeEach(() => {
-  registry = new KeyRegistry();
-});
-
-afterEach(() => registry.close());
+newRegistryForEachTest((made) => (registry = made));
 
 const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
 

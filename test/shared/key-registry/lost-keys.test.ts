@@ -1,34 +1,19 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { did, KeyRegistry } from './key-registry.ts';
-
-const NOW = Date.UTC(2026, 10, 23, 9);
-const MINUTE_MS = 60_000;
+import { describe, expect, test } from '@jest/globals';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { did, type KeyRegistry, MINUTE_MS, newRegistryForEachTest, NOW } from './key-registry.ts';
 
 let registry: KeyRegistry;
-let now: number;
+const clock = newRegistryForEachTest((made) => (registry = made));
 
-beforeEach(() => {
-  now = NOW;
-  jest.spyOn(Date, 'now').mockImplementation(() => now);
-  registry = new KeyRegistry();
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  registry.close();
-});
-
-const idIn = ({ keyId = '' }: KeyRecord): string => keyId;
-const offPlan = (key: KeyRecord) => registry.move(idIn(key));
-const deleted = (key: KeyRecord) => registry.records.deleteApiKey(idIn(key));
+const offPlan = (key: KeyRecord) => registry.move(idOf(key));
+const deleted = (key: KeyRecord) => registry.records.deleteApiKey(idOf(key));
 const FRESH = { suspendedUntil: 0, suspendedByAdmin: false };
 const issued = (count: number) => Promise.all(Array.from({ length: count }, () => registry.issuedKey(FRESH)));
 
 describe('a key that was deleted in API Gateway', () => {
   test('is blocked, which its history says, and stays so', async () => {
     const key = await registry.issuedKey();
-    registry.records.deleteApiKey(idIn(key));
+    registry.records.deleteApiKey(idOf(key));
 
     expect(await registry.did()).toEqual(did({ closed: [key.keyId] }));
     expect(await registry.did()).toEqual(did());
@@ -38,7 +23,7 @@ describe('a key that was deleted in API Gateway', () => {
 
   test('is created anew and reported if a change of it is pending', async () => {
     const key = await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS });
-    registry.records.deleteApiKey(idIn(key));
+    registry.records.deleteApiKey(idOf(key));
 
     const problems = [expect.stringMatching(`The key ${key.keyId} was deleted .* created anew .* keys suspend`)];
     expect(await registry.did()).toEqual(did({ applied: [`${key.keyId} (key)`], opened: [key.keyId], problems }));
@@ -48,7 +33,7 @@ describe('a key that was deleted in API Gateway', () => {
 
   test('is blocked and named if it was created there: its value is not stored', async () => {
     const key = await registry.usedKey();
-    registry.records.deleteApiKey(idIn(key));
+    registry.records.deleteApiKey(idOf(key));
 
     const problems = [expect.stringMatching(`The key ${key.keyId} was created in API Gateway, and is missing there`)];
     expect(await registry.did()).toEqual(did({ closed: [key.keyId], problems }));
@@ -63,20 +48,20 @@ describe('many keys that seem deleted', () => {
     const keys = await issued(18);
     const [first, rest] = [keys.slice(0, 10), keys.slice(10, 14)];
     first.forEach(lose);
-    expect((await registry.sync()).closed.toSorted()).toEqual(first.map(idIn).toSorted());
+    expect((await registry.sync()).closed.toSorted()).toEqual(first.map(idOf).toSorted());
     rest.forEach(lose);
     // One that an admin has blocked otherwise is none of them.
     const disabled = keys[14];
-    if (disabled && lose === offPlan) registry.update(idIn(disabled), { enabled: false, planId: undefined });
+    if (disabled && lose === offPlan) registry.update(idOf(disabled), { enabled: false, planId: undefined });
 
     const { problems, left, closed } = await registry.sync();
-    expect(left.toSorted()).toEqual(rest.map(idIn).toSorted());
+    expect(left.toSorted()).toEqual(rest.map(idOf).toSorted());
     expect(closed).toEqual(disabled && lose === offPlan ? [disabled.keyId] : []);
     expect(problems).toEqual([
       expect.stringMatching(/^1[45] of 18 .* 4 keep working.* Blocked before that: (\w+, ){9}\w+\. /),
     ]);
 
-    now += MINUTE_MS;
+    clock.advance(MINUTE_MS);
     expect(await registry.sync()).toMatchObject({ applied: { length: 4 }, opened: [], problems: { length: 1 } });
     for (const key of rest) {
       const record = await registry.read(key);
@@ -84,11 +69,11 @@ describe('many keys that seem deleted', () => {
       expect(registry.records.plansOfKey(record?.keyId ?? '')).toMatchObject([{ id: 'free' }]);
     }
     // Within the hour, none is blocked any more; after it, one is again.
-    now += 30 * MINUTE_MS;
+    clock.advance(30 * MINUTE_MS);
     expect(await registry.sync()).toMatchObject({ changed: { length: 4 }, problems: { length: 1 } });
     keys.slice(15, 16).forEach(lose);
     expect(await registry.sync()).toMatchObject({ left: { length: 1 }, closed: [], problems: { length: 1 } });
-    now += 60 * MINUTE_MS;
+    clock.advance(60 * MINUTE_MS);
     await registry.sync();
     keys.slice(16, 17).forEach(lose);
     expect(await registry.sync()).toMatchObject({ closed: [keys[16]?.keyId], problems: [] });
