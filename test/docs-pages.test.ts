@@ -97,12 +97,6 @@ test('pages, messages and comments use the terms of the field', () => {
   expect(faults).toEqual([]);
 });
 
-test('a line of a comment has at most 120 characters', () => {
-  const lines = filesIn('{functions,infra,shared,test}/**/*.{css,js,ts}').flatMap((file) => read(file).split('\n'));
-
-  expect(lines.filter((line) => line.length > 120 && /^ *(\/\/|\/?\*)/.test(line))).toEqual([]);
-});
-
 /**
  * The stock AWS CLI, in one process for all commands: it checks names, options, values and the query of each, and then
  * no server at the other end. Prints its output for each.
