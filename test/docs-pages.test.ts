@@ -68,35 +68,6 @@ describe('the links', () => {
   });
 });
 
-/** Turns of phrase that gave way to terms of the field. cspell.json has the single words. */
-const REPLACED: readonly [phrase: RegExp, term: string][] = [
-  [/\bout of reach\b/i, 'unavailable'],
-  [/\bfree pass\b/i, 'fails closed'],
-  [
-    /\b(give|take|took|taking)[sn]? (\w+ )?(canary|release|deploy\w*|version|change|all)\b.{0,30} back\b/i,
-    'rolls back',
-  ],
-  [/\balarms? go(es)? off\b/i, 'fires'],
-  [/\bbr(eaks?|oken?) off\b/i, 'is truncated, crashes'],
-  [/\bgood keys?\b/i, 'valid key'],
-  [/\bused up\b/i, 'exhausted'],
-  [/\bfor good\b/i, 'permanently'],
-  [/\bin plain\b/i, 'in plaintext'],
-  [/\bway past\b/i, 'workaround'],
-  [/\blets? \w+( \w+)? in again\b/i, 'unblocks'],
-  [/\bset(s|ting)? right\b/i, 'fixes'],
-];
-
-test('pages, messages and comments use the terms of the field', () => {
-  const files = filesIn('{*.md,docs/**/*.md,{functions,infra,shared,test,.github}/**/*.{md,js,ts,yml}}');
-  const faults = files.flatMap((file) => {
-    const text = read(file).replaceAll(/\s+(\*|\/\/)?\s*/g, ' ');
-    return REPLACED.flatMap(([phrase, term]) => (phrase.test(text) ? `${file}: not ${phrase} but: ${term}` : []));
-  });
-
-  expect(faults).toEqual([]);
-});
-
 /**
  * The stock AWS CLI, in one process for all commands: it checks names, options, values and the query of each, and then
  * no server at the other end. Prints its output for each.
