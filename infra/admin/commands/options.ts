@@ -39,7 +39,7 @@ export function onService<Options = object>(
     const more = await after?.();
     if (more !== undefined && !options.json) await print(more);
     // Its name may be that of a variable that was set long ago.
-    const { stage = undefined } = found ? await found : {};
+    const stage = (await found)?.stage;
     if (stage !== undefined) process.stderr.write(`On the stage ${stage}.\n`);
   });
 }

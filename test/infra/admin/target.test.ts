@@ -145,7 +145,7 @@ describe('A stage on AWS', () => {
       return write(text);
     });
     const program = withTargetOptions(new Command());
-    onService(program.command('touch'), async (find) => outcome(found.push(await find()), () => 'Touched.'));
+    onService(program.command('touch'), async (service) => outcome(found.push(await service()), () => 'Touched.'));
     await program.parseAsync(['touch', '--stage', 'staging'], { from: 'user' });
     jest.restoreAllMocks();
 
