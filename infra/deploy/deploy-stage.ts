@@ -75,7 +75,7 @@ async function refuseTableLoss(options: DeployOptions, ...templates: [deployed: 
   const [deployed, next] = v.parse(v.tuple([templateSchema, templateSchema]), templates);
   const refused: string[] = [];
   for (const id of lostTables(deployed, next).filter((each) => !allowTableLoss.includes(each))) {
-    // The release that is rolled back created it: the older one has no data there.
+    // A rollback may delete the tables that the release to be undone has created: the older one has no data there.
     if (!rollBack || !(await isNew(stackNameOf(stage), id))) refused.push(id);
   }
   if (refused.length === 0) return;

@@ -35,10 +35,10 @@ async function run(options: StartOptions): Promise<void> {
   if (options.inspect !== undefined) openInspector(options.inspect);
   const dataDirectory = options.data === 'memory' ? undefined : options.data;
   const terminal = options.quiet || options.json ? undefined : new Terminal();
-  // Its thread starts while the server's modules are loaded.
+  // The engine's thread starts while the modules of the server are loaded.
   const engine = startEmbeddedEngine(dataDirectory);
   const { startLocalServer } = await import('./local-server.ts');
-  // It keeps the data while the server restarts.
+  // A restart of the server closes its engine: this one keeps the data until the process ends.
   const lasting = engine.then((one) => ({ ...one, close: () => Promise.resolve() }));
   let stopped: Promise<false> | undefined;
   for (let { port } = options, isRunning = true; isRunning;) {

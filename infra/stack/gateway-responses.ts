@@ -9,7 +9,7 @@ import {
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
 
-/** Before the authorizer has run, its context has no limits. Types of both kinds of causes count as before. */
+/** Whether the authorizer has run when the error occurs: only then are there limits. `before…` if it may not have. */
 type Phase = 'beforeAuthorizer' | 'afterAuthorizer';
 
 /** Header values are in API Gateway's mapping syntax: literals in single quotes, context values without. */

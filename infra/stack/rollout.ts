@@ -123,8 +123,8 @@ export class VersionCheck extends Construct {
 }
 
 /**
- * Gives a check a new logical id with each version. So a deploy creates a new check, which invokes the version, and
- * a rollback deletes it and keeps the previous one: deleting invokes nothing, so a rollback cannot fail here.
+ * Names a check after the version that it invokes. A deployment then creates a check, which invokes the new version.
+ * A rollback deletes that check and keeps the previous one. Neither invokes anything, so a rollback cannot fail here.
  */
 function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
   const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];

@@ -76,9 +76,9 @@ export class ServiceFunction extends lambda.Function {
 }
 
 /**
- * Appends a hash of its grants to the logical id of a policy. So CloudFormation does not change a policy: it attaches a
- * second one to the role before the release, and deletes the first one after it. In between, and after a rollback, the
- * previous version keeps its permissions.
+ * Names a policy after its grants, by a hash in its logical id. If they change, CloudFormation attaches a second policy
+ * before the release, and deletes the first one only after it: during the release, and after a rollback, the previous
+ * version keeps its permissions.
  */
 function nameAfterGrants(policy: IConstruct): void {
   const resource = policy.node.defaultChild;

@@ -11,7 +11,7 @@ const BATCH_INTERVAL = 250;
  */
 export type Turn = { readonly isBatch: boolean; readonly deadline: number | undefined; wake: () => void };
 
-/** Why nothing is sent until `opensAt`. What does not end by then is tried. */
+/** Why nothing is sent until `opensAt`. If it has not ended by then, one request tries it. */
 type Refusal = Readonly<{ code: string; message: string; isLong: boolean; opensAt: number; end: number }>;
 
 /**
@@ -40,7 +40,7 @@ export class RequestGate {
     this.#waiting = isRetry ? new Set([turn, ...this.#waiting]) : this.#waiting.add(turn);
     this.#admit();
     try {
-      if (this.#waiting.has(turn) && !this.#isInVain(turn)) await sleep(maxWait ?? Infinity, signal, turn);
+      if (this.#waiting.has(turn) && !this.#cannotWait(turn)) await sleep(maxWait ?? Infinity, signal, turn);
       if (!this.#waiting.has(turn)) return turn;
     } catch (error) {
       this.leave(turn);
@@ -80,7 +80,7 @@ export class RequestGate {
     this.#refusal = { code, message, isLong, opensAt: Math.min(end, now + MAX_CLOSED), end };
     this.#maxInFlight = 1;
     this.#windows.clear();
-    for (const turn of this.#waiting) if (this.#isInVain(turn)) turn.wake();
+    for (const turn of this.#waiting) if (this.#cannotWait(turn)) turn.wake();
   }
 
   /** The error of a call that cannot wait: the refusal with the seconds that are left, if there is one. */
@@ -91,8 +91,8 @@ export class RequestGate {
     return new ConnectionError('queued', request, 'it was not sent within maxQueueTime');
   }
 
-  /** Whether the refusal lasts longer than the call may wait. While it is tried, the call waits for the result. */
-  #isInVain({ deadline }: Turn): boolean {
+  /** Whether a call cannot wait for the end of the refusal. While one request tries it, others wait for its result. */
+  #cannotWait({ deadline }: Turn): boolean {
     const { isLong, opensAt, end } = this.#refusal;
     return performance.now() < opensAt && (deadline === undefined ? isLong : deadline < end);
   }

@@ -43,7 +43,7 @@ export class RequestSender {
       try {
         return await this.#sendOnce(url, parts, own);
       } catch (thrown) {
-        if (!isPassing(thrown)) throw thrown;
+        if (!isTransient(thrown)) throw thrown;
         failure = thrown;
       } finally {
         this.#gate.leave(turn);
@@ -117,5 +117,5 @@ export const isNotApplied = ({ status, code }: Pick<ApiError, 'status' | 'code'>
   status < 500 || code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_ERROR';
 
 /** Whether to retry a request that failed: it may have been applied, but updates have an Idempotency-Key. */
-const isPassing = (error: unknown): error is ApiError | ConnectionError =>
+const isTransient = (error: unknown): error is ApiError | ConnectionError =>
   error instanceof ConnectionError || (error instanceof ApiError && [429, 500, 502, 503, 504].includes(error.status));

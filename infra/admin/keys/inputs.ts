@@ -145,7 +145,12 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     'agreed requests per day, Enterprise only, such as 1000000',
     wholeNumberUpTo(MAX_PER_DAY),
   ),
-  label: required('--label <label>', 'Label', `label of the token, such as reports (max ${MAX_LABEL_BYTES} bytes)`, parseLabel),
+  label: required(
+    '--label <label>',
+    'Label',
+    `label of the token, such as reports (max ${MAX_LABEL_BYTES} bytes)`,
+    parseLabel,
+  ),
   token: required('--token <token>', 'Token', 'label and last four characters, such as main/ly02', (text) =>
     text.trim().normalize(),
   ),

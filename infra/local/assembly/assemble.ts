@@ -52,7 +52,7 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   const kill = (): void => void child.kill('SIGKILL');
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
-  // Not its error by the signal, which comes earlier: until it has ended, it writes.
+  // The signal's error comes before the child has ended, and until then it writes: wait for its exit instead.
   child.on('error', () => undefined);
   const exitCode = await new Promise((resolve) => child.once('exit', resolve));
   process.off('exit', kill);
@@ -70,7 +70,7 @@ export function keep(directory: string, cached: string): void {
   if (existsSync(cached)) rmSync(unfinished, { recursive: true });
   else renameSync(unfinished, cached);
   const names = readdirSync(cache);
-  // This process has no more use for those that it has read before.
+  // Those that this process has marked before are outdated.
   const ofOthers = names.filter((name) => ![undefined, processMark].includes(markIn(name)) && !hasEnded(markIn(name)));
   const used = new Set([cached, ...ofOthers].map(hashIn));
   for (const name of names.filter((each) => !used.has(hashIn(each))))

@@ -7,8 +7,8 @@ const CACHE_SIZE = 200;
 const CHECKS_VALUES = /between|attribute_type/i;
 
 /**
- * Caches the results of a parser of dynalite. A result depends on the expression's text, its
- * names and the types of its values. The values are put into a copy, which the engine may change.
+ * Caches what a parser of dynalite makes of an expression. It depends only on the expression's text, its names and the
+ * types of its values. Each use gets a copy with its own values, as the engine may change it.
  */
 export function cacheParsed(parser: Parser): void {
   const { parse } = parser;
@@ -38,7 +38,7 @@ function markUsed(unused: Record<string, unknown>, unusedThen: Readonly<Record<s
   for (const name of Object.keys(unused)) if (!(name in unusedThen)) delete unused[name];
 }
 
-/** @param valueFor the value in the place of a part, if it is one */
+/** A deep copy. @param valueFor what replaces a part of it; undefined: a copy of that part */
 function copyOf<Part>(part: Part, valueFor: (part: object) => object | undefined): Part;
 function copyOf(part: unknown, valueFor: (part: object) => object | undefined): unknown {
   if (typeof part !== 'object' || part === null) return part;

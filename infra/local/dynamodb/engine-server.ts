@@ -68,9 +68,8 @@ export async function createEngineServer({ directory, mustExist, callers }: Engi
 }
 
 /**
- * dynalite with replaced functions of its modules, which it looks up at every call, as it has no hooks for
- * them: the check of a condition, whose failure returns the old item if requested, and the creation of
- * the store, which transactions use too.
+ * dynalite with two functions of its modules replaced, as it has no hooks: the check of a condition, whose failure then
+ * returns the old item if requested, and the creation of the store, which transactions need.
  */
 function patchedDynalite(directory: string | undefined): { server: Server; store: Store } {
   for (const { types } of [putItem, updateItem, deleteItem]) {

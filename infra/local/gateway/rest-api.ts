@@ -125,8 +125,10 @@ function pathOf(id: string, stack: ServedStack): string {
 }
 
 /**
- * Finds functions by the URI of an integration or an authorizer. Each throws a GatewayError if API Gateway may not
- * invoke it: `source` is the part of the source ARN after the API's id. That of methods covers the whole API.
+ * Returns a lookup of functions by the URI of an integration or an authorizer. What it returns throws a GatewayError at
+ * each request if no permission allows API Gateway to invoke the function, as on AWS.
+ *
+ * The lookup's `source` is the part after the API's id in the ARN that the permission must match.
  */
 function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack

@@ -55,7 +55,7 @@ type Convert = (value: NativeAttributeValue) => unknown;
 const convertAt = (paths: readonly string[], data: object, convert: Convert): object =>
   paths.map((path) => path.split('.')).reduce<object>((converted, path) => within(converted, path, convert), data);
 
-/** A copy of the data in which the values at the path are converted. Like the SDK's, it omits undefined values. */
+/** A copy of the data with the values at the path converted. Undefined ones stay undefined, which JSON omits. */
 function within(data: object, [step, ...rest]: readonly string[], convert: Convert): object {
   const convertOne = (value: NativeAttributeValue): unknown => {
     if (value === undefined) return undefined;

@@ -61,11 +61,11 @@ describeOnEachEngine('the keys table:', () => {
   });
 
   test('get reports an unreadable record and its fault', async () => {
-    const key = aKey({ keyId: 'spoiled' });
+    const key = aKey({ keyId: 'broken' });
     await client.send(new PutCommand({ TableName: name, Item: { ...key, enabled: 'yes' } }));
 
     await expect(read(key)).rejects.toThrow(
-      new RegExp(`^The key spoiled has an invalid record in the table ${name}: enabled: .*"yes"$`),
+      new RegExp(`^The key broken has an invalid record in the table ${name}: enabled: .*"yes"$`),
     );
   });
 

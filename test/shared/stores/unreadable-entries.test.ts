@@ -38,7 +38,7 @@ describe.each(engines)('an unreadable entry, on %s', (_engine, start) => {
   const faulty = new FaultyStock(start, anEntry(42, 5));
 
   const put = (more: object) => faulty.stock.put(anEntry(42, 5), { version: 'v1', ...more });
-  const spoil = () => put(UNKNOWN_STATUS);
+  const makeUnreadable = () => put(UNKNOWN_STATUS);
 
   describe.each<[string, StockChange, (change: StockChange) => Promise<StockVersion>]>([
     ['an update', update, (change) => faulty.store.change(change)],
@@ -79,7 +79,7 @@ describe.each(engines)('an unreadable entry, on %s', (_engine, start) => {
 
   test('is reported as perhaps changed after a lost response', async () => {
     faulty.failWrites({ kind: 'lostResponse' });
-    faulty.before(isRead, spoil);
+    faulty.before(isRead, makeUnreadable);
 
     await expect(faulty.store.change(adjustment)).rejects.toMatchObject(
       unknown('The update may have been applied: read the entry'),
@@ -93,7 +93,7 @@ describe.each(engines)('an unreadable entry, on %s', (_engine, start) => {
     'is reported as perhaps changed if the first attempt of %s with an Idempotency-Key was lost',
     async (_, change) => {
       faulty.failWrites({ kind: 'hangUp' });
-      faulty.before(isWrite, spoil, 2);
+      faulty.before(isWrite, makeUnreadable, 2);
 
       await expect(faulty.keyed(change)).rejects.toMatchObject(
         unknown('The update may have been applied: send the same request again with the same Idempotency-Key.'),
