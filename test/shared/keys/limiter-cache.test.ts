@@ -157,26 +157,6 @@ describe('a key whose writes are throttled', () => {
     await expect(limiter.admit(token, NOW + requestLater)).rejects.toBe(busy);
     expect([...failures]).toHaveLength(3 - attempts);
   });
-
-  test.each([
-    ['5 of its requests at 100 per second', 10, 5],
-    ['10 of its requests at 200 per second', 5, 10],
-  ])('loses %s by one throttled write', async (_, interval, lost) => {
-    const clock = jest.spyOn(Date, 'now');
-    const key = aKey({ currentMinute: MINUTE });
-    let writes = 0;
-    const client = clientOver(async () => {
-      if (++writes === 10) throw busy;
-      return { Attributes: marshall(key) };
-    });
-    const limiter = new Limiter(client, 'keys');
-    const outcomes: unknown[] = [];
-    for (let at = NOW; at < NOW + 1_500; at += interval) {
-      clock.mockReturnValue(at);
-      outcomes.push(await limiter.admit(tokenOf(key), at).catch(() => 'unavailable'));
-    }
-    expect(outcomes.filter((outcome) => outcome === 'unavailable')).toHaveLength(lost);
-  });
 });
 
 const failed = (key: KeyRecord) =>

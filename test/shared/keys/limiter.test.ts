@@ -1,7 +1,7 @@
-import { ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import {
   MAX_LABEL_BYTES,
   MAX_NAME_BYTES,
@@ -27,7 +27,6 @@ const YESTERDAY = MINUTE - 1_440;
 const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
 const FIVE_MINUTES = 300_000;
-const gone = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 describeOnEachEngine('the limiter', (newClient) => {
   let table: KeysTable;
@@ -115,16 +114,6 @@ describeOnEachEngine('the limiter', (newClient) => {
     expect(await table.read(older)).toMatchObject({ priorMinute: MINUTE - 1_440, priorUsed: 7, priorRefused: 0 });
   });
 
-  test('suspends a key for five minutes at exactly the refusal that reaches its limit', async () => {
-    const key = await table.issue({ perMinute: 20 });
-    const seen = (await Promise.all(Array.from({ length: 60 }, () => outcomes(1, key)))).flat();
-    const count = (outcome: string) => seen.filter((one) => one === outcome).length;
-
-    expect([count('admitted'), count('minute'), count('suspended')]).toEqual([20, 19, 21]);
-    expect(await outcomes(1, key, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
-    expect(await outcomes(1, key, NOW + FIVE_MINUTES)).toEqual(['admitted']);
-  });
-
   test.each<[string, Partial<KeyRecord>, number, number]>([
     ['a key that was never used', { perMinute: 20 }, 1, 20],
     ['a minute that is over', { perMinute: 20, currentMinute: MINUTE - 1, minuteUsed: 20, dayUsed: 200 }, 201, 220],
@@ -145,15 +134,7 @@ describeOnEachEngine('the limiter', (newClient) => {
     );
   });
 
-  test('counts a request once if its connection was closed before', async () => {
-    const key = await table.issue({ currentMinute: MINUTE });
-    const { client: failing } = failingClient([gone]);
-
-    expect(await new Limiter(failing, table.name).admit(tokenOf(key), NOW)).toMatchObject({ kind: 'admitted' });
-    expect(await table.read(key)).toMatchObject({ minuteUsed: 1, dayUsed: 1 });
-  });
-
-  test('makes four writes in a flood, and counts every refusal', async () => {
+  test('makes four writes in a flood, counts every refusal, and suspends for five minutes at that of the limit', async () => {
     const key = await table.issue({ perMinute: 5, minuteUsed: 5, currentMinute: MINUTE });
     const recorded = testClient();
     const calls = recordCalls(recorded);
@@ -166,46 +147,32 @@ describeOnEachEngine('the limiter', (newClient) => {
     // One that fails as there is no remaining quota, the first refusal, that which reaches the limit, the suspension.
     expect(calls).toHaveLength(4);
     expect(await table.read(key)).toMatchObject({ minuteUsed: 5, minuteRefused: 5 });
+    expect(await outcomes(1, key, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
+    expect(await outcomes(1, key, NOW + FIVE_MINUTES)).toEqual(['admitted']);
   });
 });
-
-describe('the limiter gives up', () => {
-  const KEY = aKey({ currentMinute: MINUTE });
-  const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
-  const late = Object.assign(new Error('too late'), { name: 'TimeoutError' });
-  const lost = new ConditionalCheckFailedException({
-    message: 'lost',
-    $metadata: {},
-    Item: marshall(KEY),
-  });
-
-  test.each<[string, Error, string, number]>([
-    ['after one write that may have arrived', late, 'too late', 1],
-    ['after two whose connection was gone', gone, 'socket hang up', 2],
-    ['after many that lose a race', lost, 'No verdict', 16],
-  ])('%s', async (_, error, message, attempts) => {
-    const { client, calls } = failingClient(Array.from({ length: 20 }, () => error));
-
-    await expect(new Limiter(client, 'keys').admit(tokenOf(KEY), NOW)).rejects.toThrow(message);
-    expect(calls).toHaveLength(attempts);
-  });
-
-  test('if DynamoDB throttles a key, and does not ask again for 50 ms', async () => {
-    const { client, calls } = failingClient([busy, busy, busy]);
-    const limiter = new Limiter(client, 'keys');
-
-    for (const later of [0, 49]) await expect(limiter.admit(tokenOf(KEY), NOW + later)).rejects.toThrow('busy');
-    expect(calls).toHaveLength(3);
-  });
-});
-
-/** What the calls of a request may end with, one after the other. */
-const LOST = 'its condition is false';
-const COUNTED = 'it is done';
-const BUSY = 'it is throttled';
-const GONE = 'its connection was gone';
 
 const slowKey = aKey({ currentMinute: MINUTE, minuteRefused: 60 });
+
+/** What a call of a request may end with, from the item. */
+type Ending = (Item: Record<string, AttributeValue>) => object;
+const LOST: Ending = (Item) => new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item });
+const COUNTED: Ending = (Attributes) => ({ Attributes });
+const BUSY: Ending = () => new ThrottlingException({ message: 'busy', $metadata: {} });
+const GONE: Ending = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const LATE: Ending = () => Object.assign(new Error('too late'), { name: 'TimeoutError' });
+
+test.each([
+  ['after one write that may have arrived', LATE, 'too late', 1],
+  ['after two whose connection was gone', GONE, 'socket hang up', 2],
+  ['after many that lose a race', LOST, 'No verdict', 16],
+])('the limiter gives up %s', async (_, end, message, attempts) => {
+  let calls = 0;
+  const client = clientOver(() => Promise.reject(++calls && end(marshall(slowKey))));
+
+  await expect(new Limiter(client, 'keys').admit(tokenOf(slowKey), NOW)).rejects.toThrow(message);
+  expect(calls).toBe(attempts);
+});
 
 test.each([
   ['an admission that loses all races', {}, [LOST, LOST, LOST, LOST]],
@@ -217,17 +184,11 @@ test.each([
   let time = NOW;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => time);
   const Item = marshall({ ...slowKey, ...state });
-  const responses: Readonly<Record<string, () => object>> = {
-    [LOST]: () => new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item }),
-    [BUSY]: () => new ThrottlingException({ message: 'busy', $metadata: {} }),
-    [GONE]: () => gone,
-    [COUNTED]: () => ({ Attributes: Item }),
-  };
   const begins: number[] = [];
   const slow = clientOver(async () => {
     begins.push(time - NOW);
     time += 2_450;
-    const response = responses[script[begins.length - 1] ?? COUNTED]?.() ?? {};
+    const response = (script[begins.length - 1] ?? COUNTED)(Item);
     if (response instanceof Error) throw response;
     return { ...response };
   });
@@ -273,19 +234,4 @@ function longestKey(): Required<KeyRecord> {
     suspendedUntil: NOW - 1,
     suspendedByAdmin: true,
   };
-}
-
-/** A client whose first calls fail, each with the next of these errors. */
-function failingClient(errors: readonly Error[]): { client: DynamoDBDocumentClient; calls: unknown[] } {
-  const client = testClient();
-  const calls: unknown[] = [];
-  client.middlewareStack.add(
-    (next) => (args) => {
-      calls.push(args.input);
-      const error = errors[calls.length - 1];
-      return error ? Promise.reject(error) : next(args);
-    },
-    { step: 'initialize' },
-  );
-  return { client, calls };
 }
