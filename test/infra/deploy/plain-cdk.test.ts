@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { stageNames } from '../../../infra/stages.ts';
 import { type Outcome, run } from '../../support/admin-command.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';
 import { synthesizedOnce } from '../../support/synthesize-once.ts';
@@ -9,13 +8,6 @@ import { account, environment } from './account.ts';
 /** The CDK CLI with what has been synthesized, and an account that has the standard bootstrap. */
 const cdk = (...words: string[]): Promise<Outcome> =>
   run('node_modules/.bin/cdk', [...words, '--app', synthesizedOnce()], environment());
-
-test('cdk list shows exactly the stack of each stage', async () => {
-  const { stdout } = await cdk('list');
-  const stacks = stageNames.map((stage) => `${stage}/Inventory (${stage}-Inventory)`);
-
-  expect(stdout.trim().split('\n').toSorted()).toEqual(stacks.toSorted());
-});
 
 test('npm run synth names the stacks whose templates the CDK can show', async () => {
   const [, words = ''] = /exec cdk (synth .*)"/.exec(readFileSync('package.json', 'utf8')) ?? [];

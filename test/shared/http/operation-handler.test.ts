@@ -148,9 +148,10 @@ const lastRelease = {
   rateLimit: '"minute";r=42;t=30, "day";r=900;t=41130',
 };
 
-describe('An update', () => {
-  const update = { method: 'PATCH', resource: '/inventory/{petId}' };
-
+describe.each([
+  ['PATCH', '/inventory/{petId}'],
+  ['POST', '/inventory/{petId}/adjustments'],
+])('An update with %s %s', (method, resource) => {
   test.each([
     ['full access', admittedContext, 200],
     ['full access from the last release', lastRelease, 200],
@@ -159,7 +160,7 @@ describe('An update', () => {
     ['unknown access', { ...admittedContext, access: 'append' }, 403],
     ['no access', { ...admittedContext, access: undefined }, 403],
   ])('by a token with %s returns its status', async (_, authorizer, status) => {
-    const { statusCode, headers, body } = await atOnce(ok, aProxyEvent({ ...update, authorizer }));
+    const { statusCode, headers, body } = await atOnce(ok, aProxyEvent({ method, resource, authorizer }));
 
     expect(statusCode).toBe(status);
     expect(headers).toMatchObject(own);
