@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { demoKey, limitsOfDemoKey } from '../infra/demo-keys.ts';
 import { examples } from '../infra/reference/examples.ts';
-import { maxPerCustomer } from '../infra/stack/check-settings.ts';
+import { maxPerCustomer } from '../infra/stack/firewall.ts';
 import { batchThrottle, internalBatchThrottles } from '../infra/stack/usage-plans.ts';
 import { stages } from '../infra/stages.ts';
 import { InventoryClient } from '../shared/client/inventory-client.ts';

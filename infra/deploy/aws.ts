@@ -3,7 +3,7 @@ import { CancelUpdateStackCommand, CloudFormationClient, DescribeStacksCommand }
 import { DescribeStackResourceCommand, GetTemplateCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { type DescribeStacksOutput, paginateDescribeStackEvents } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { AdminError, failureText, reasonOf } from '../admin/service/failures.ts';
+import { AdminError, failureText, reasonOf } from '../failures.ts';
 
 /** Short timeouts and few attempts for calls to AWS. */
 const bounded = { requestHandler: { connectionTimeout: 3_000, socketTimeout: 10_000 }, maxAttempts: 2 };

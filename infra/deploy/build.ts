@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AdminError, reasonOf } from '../admin/service/failures.ts';
+import { AdminError, reasonOf } from '../failures.ts';
 import { type AnyStageName, isPersonal } from '../stages.ts';
 
 /** Suffix of a build that is not a commit, so a rollback to it is impossible. */

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
-import { AdminError } from '../admin/service/failures.ts';
+import { AdminError } from '../failures.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
 import { findBuild, refuseUnknown } from './build.ts';
-import { outputsSchema, run, smokeTest } from './smoke.ts';
+import { run } from './run.ts';
+import { outputsSchema, smokeTest } from './smoke.ts';
 import { lostTables, templateSchema } from './template.ts';
 
 export interface DeployOptions {

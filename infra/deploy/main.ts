@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { failureText } from '../admin/service/failures.ts';
-import { parseStage } from '../admin/commands/options.ts';
-import { visibleLines } from '../admin/service/text.ts';
+import { failureText } from '../failures.ts';
+import { parseStage } from '../parse-stage.ts';
+import { visibleLines } from '../visible.ts';
 import { STAGE_NAMES } from '../stages.ts';
 import { type DeployOptions, deployStage, findStage, prepareStage } from './deploy-stage.ts';
-import { run } from './smoke.ts';
+import { run } from './run.ts';
 
 const command = new Command('npm run deploy --')
   .description('Deploy a stage from this commit, and run the smoke test. Safe to interrupt and to repeat.')

@@ -1,23 +1,12 @@
 import { isIPv4 } from 'node:net';
-import { type ExactLimits, MAX_PER_MINUTE, planIds, plans } from '../../shared/keys/plans.ts';
+import { MAX_PER_MINUTE } from '../../shared/keys/plans.ts';
 import type { StageSettings } from '../stages.ts';
-
-/**
- * Limits are per UTC minute. The firewall's five minutes are at any time, such as 12:00:30 to 12:05:30, and so overlap
- * six UTC minutes, each with a full limit.
- */
-const MINUTES_TOUCHED = 6;
+import { maxPerCustomer } from './firewall.ts';
 
 /** Whether a text is an IPv4 address and the bits of its network, which the firewall requires to be at least 1. */
 function isRange(text: string): boolean {
   const [address = '', bits = '', ...others] = text.split('/');
   return isIPv4(address) && /^[1-9]\d*$/.test(bits) && Number(bits) <= 32 && others.length === 0;
-}
-
-/** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
-export function maxPerCustomer(maxEnterpriseLimits: ExactLimits): number {
-  const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
-  return MINUTES_TOUCHED * Math.max(...[...limits, maxEnterpriseLimits].map(({ perMinute }) => perMinute));
 }
 
 /**

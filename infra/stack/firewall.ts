@@ -3,14 +3,25 @@ import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import type { ExactLimits } from '../../shared/keys/plans.ts';
+import { type ExactLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { FirewallSettings } from '../stages.ts';
-import { maxPerCustomer } from './check-settings.ts';
 
 export interface FirewallProps extends FirewallSettings {
   readonly stage: Stage;
   /** Max rate of the largest Enterprise customer. */
   readonly maxEnterpriseLimits: ExactLimits;
+}
+
+/**
+ * Limits are per UTC minute. The firewall's five minutes are at any time, such as 12:00:30 to 12:05:30, and so overlap
+ * six UTC minutes, each with a full limit.
+ */
+const MINUTES_TOUCHED = 6;
+
+/** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
+export function maxPerCustomer(maxEnterpriseLimits: ExactLimits): number {
+  const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
+  return MINUTES_TOUCHED * Math.max(...[...limits, maxEnterpriseLimits].map(({ perMinute }) => perMinute));
 }
 
 /** Default number of customers at their limits that may share an IP address. */

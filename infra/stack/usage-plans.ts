@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
+import { inSequence } from './in-sequence.ts';
 
 /** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;
@@ -34,8 +35,6 @@ type InternalPlan = keyof typeof internalBatchThrottles;
  * narrower than the stage, a key that floods it would prevent exact responses to all others.
  */
 export class UsagePlans extends Construct {
-  #previous: UsagePlan | undefined;
-
   constructor(scope: Construct, id: string, props: UsagePlansProps) {
     super(scope, id);
     const { stage, batchMethod: method, throttle } = props;
@@ -43,28 +42,29 @@ export class UsagePlans extends Construct {
     const ofBatches = (each: NonNullable<UsagePlanProps['throttle']>) => ({
       apiStages: [{ stage, throttle: [{ method, throttle: each }] }],
     });
-    for (const planId of planIds) {
+    const customerPlans = planIds.map((planId) => {
       const { title, limits } = plans[planId];
       const guard = limits === 'agreed' ? asWideAsStage : guardOf(limits);
-      this.#addPlan(title, planId, { ...ofBatches(batchThrottle), ...guard });
-    }
-    for (const title of ['Overflow', 'Interim'] as const) {
+      return this.#addPlan(title, planId, { ...ofBatches(batchThrottle), ...guard });
+    });
+    const internalPlans = (['Overflow', 'Interim'] as const).map((title) => {
       const guard = title === 'Overflow' ? asWideAsStage : {};
-      this.#addPlan(title, INTERNAL_PLAN, { ...ofBatches(internalBatchThrottles[title]), ...guard }).addApiKey(
+      const plan = this.#addPlan(title, INTERNAL_PLAN, { ...ofBatches(internalBatchThrottles[title]), ...guard });
+      plan.addApiKey(
         new ApiKey(this, `${title}Key`, {
           value: internalIdentifier(Stack.of(this), title),
           description: `Meters requests on the ${title} plan. It grants no access: no request is authenticated by it.`,
         }),
       );
-    }
+      return plan;
+    });
+    // API Gateway allows few concurrent changes of plans, and adds one key to a plan at a time.
+    inSequence([...customerPlans, ...internalPlans]);
   }
 
   #addPlan(title: string, tag: string, settings: UsagePlanProps): UsagePlan {
     const plan = new UsagePlan(this, title, { name: `${Stack.of(this).stackName} ${title}`, ...settings });
     Tags.of(plan).add(gatewayTags.plan, tag);
-    // API Gateway allows few concurrent changes of plans, and adds one key to a plan at a time.
-    if (this.#previous) plan.node.addDependency(this.#previous);
-    this.#previous = plan;
     return plan;
   }
 }

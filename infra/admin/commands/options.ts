@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type AnyStageName, parseStageName, STAGE_NAMES } from '../../stages.ts';
+import { type Command, Option } from 'commander';
+import { parseStage } from '../../parse-stage.ts';
 import { findTarget, type Target } from '../service/target.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions, visible } from '../service/text.ts';
 import { progressListener } from './output.ts';
@@ -62,12 +62,6 @@ export function withTargetOptions(program: Command): Command {
         .argParser(parseStage)
         .env('PET_STORE_STAGE'),
     );
-}
-
-export function parseStage(text: string): AnyStageName {
-  const stage = parseStageName(text);
-  if (stage) return stage;
-  throw new InvalidArgumentError(`It must be ${STAGE_NAMES}.`);
 }
 
 /** The selected service. The command line overrides the environment. */

@@ -1,17 +1,14 @@
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import type { AnyStageName } from '../../stages.ts';
-import { visible } from '../../visible.ts';
+import { visible, visibleLines } from '../../visible.ts';
 
-export { visible };
+export { visible, visibleLines };
 
 /** Visible text of limited length. */
 export function truncated(text: string, maxLength: number): string {
   const safe = visible(text);
   return safe.length > maxLength ? `${safe.slice(0, maxLength)}…` : safe;
 }
-
-/** Like {@link visible}, but keeps line breaks. */
-export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
 /** Address of the service: at most one of the two. */
 export interface TargetOptions {
