@@ -17,10 +17,6 @@ export function parseStageName(text: string): AnyStageName | undefined {
 
 export const isPersonal = (text: string): text is PersonalStageName => /^dev-[a-z0-9][a-z0-9-]{0,17}$/.test(text);
 
-/** The tables of the service, by content. */
-export const tableNames = ['stock', 'keys', 'pets', 'orders', 'requests', 'history', 'usage', 'changes'] as const;
-export type TableName = (typeof tableNames)[number];
-
 /** The settings of a stage. Account and region come from the environment of the deployment. */
 export interface StageSettings {
   readonly name: AnyStageName;

@@ -1,7 +1,8 @@
 import { Annotations, Aspects, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
-import { missingAlarmTargets, type StageSettings, tableNames } from '../stages.ts';
+import { missingAlarmTargets, type StageSettings } from '../stages.ts';
+import { tableNames } from '../tables.ts';
 import { TableBackup } from './backup.ts';
 import { checkSettings } from './check-settings.ts';
 import { ApiDomain, baseUrlAt, gatewayUrlOf } from './domains.ts';

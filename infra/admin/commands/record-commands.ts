@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { petStatuses } from '../../../shared/contract/records.ts';
-import { tableNames } from '../../stages.ts';
+import { tableNames } from '../../tables.ts';
 import { findStock, removalText, removeStock, setStock, type StockResult } from '../records/change-stock.ts';
 import { exportRecords } from '../records/export-records.ts';
 import { differencesText, previewImport } from '../records/import-records.ts';

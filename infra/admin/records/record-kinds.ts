@@ -9,7 +9,7 @@ import { petItem, petItemSchema } from '../../../shared/stores/find-pet.ts';
 import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/order-list.ts';
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockEntrySchema, stockItem } from '../../../shared/stores/stock-store.ts';
-import type { TableName } from '../../stages.ts';
+import type { TableName } from '../../tables.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';

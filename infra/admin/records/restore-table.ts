@@ -6,7 +6,7 @@ import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
-import type { TableName } from '../../stages.ts';
+import type { TableName } from '../../tables.ts';
 import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';

@@ -17,7 +17,8 @@ import { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import { localClient, OUTPUTS_PATH } from '../../local-endpoint.ts';
-import { type AnyStageName, stackNameOf, type TableName, tableNames } from '../../stages.ts';
+import { type AnyStageName, stackNameOf } from '../../stages.ts';
+import { type TableName, tableNames } from '../../tables.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
 import { capitalized, DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
 

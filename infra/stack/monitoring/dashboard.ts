@@ -2,7 +2,7 @@ import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { tableNames } from '../../stages.ts';
+import { tableNames } from '../../tables.ts';
 import { timedOperation } from '../operation-functions.ts';
 import { alarmCatalog, refusalReasons } from './alarm-table.ts';
 import { logGroupsOf, type Monitored, MonitoringMetrics } from './metrics.ts';

@@ -6,7 +6,7 @@ import { importFile } from '../../../infra/admin/commands/record-commands.ts';
 import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
-import type { TableName } from '../../../infra/stages.ts';
+import type { TableName } from '../../../infra/tables.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
