@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../shared/keys/key-record.ts';
 import { generateToken, type Token } from '../../shared/keys/token.ts';
 import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { aKey, parsed, tokenOf } from '../support/tables.ts';
-import { atMost, compared, exactly, type Figure, p99, progress, report, type Size } from './figure.ts';
+import { atMost, exactly, type Figure, p99, progress, report, type Size } from './figure.ts';
 import { type Sender, serve, START } from './traffic.ts';
 
 /** Seconds of an attack. */
@@ -48,18 +48,6 @@ const throttledKey = (place: string, isOnePartition: boolean, seed = 1): Attack 
   seed,
 });
 
-/** As many requests with so many keys that each environment retries the throttled writes of all. */
-function throttledKeys(): Attack {
-  const attackers = Array.from({ length: 400 }, largestKey);
-  const attack = throttledKey('shared', true);
-  return {
-    ...attack,
-    what: '1,200 requests per second with 400 valid keys on one partition',
-    keys: [...attack.keys, ...attackers],
-    attacker: sending(1_200, attackers.map(tokenOf)),
-  };
-}
-
 /** A token that has ended floods its key, whose owner goes on with another one. */
 function endedToken(): Attack {
   const key = aKey({ perMinute: 6_000, perDay: 1_000_000 });
@@ -82,7 +70,6 @@ const exhausted = { perMinute: 1_000_000, perDay: 1_000, dayUsed: 1_000, current
 export async function benchAttacks(size: Size): Promise<Figure[]> {
   const seconds = SECONDS[size];
   const alone = await figuresOf(throttledKey('own', false), seconds);
-  const slower = await figuresOf(throttledKeys(), seconds);
   const figures: Figure[] = [];
   for (const seed of SEEDS[size]) {
     const attack = throttledKey('shared', true, seed);
@@ -96,7 +83,7 @@ export async function benchAttacks(size: Size): Promise<Figure[]> {
     endedToken(),
   ])
     figures.push(...(await figuresOf(attack, seconds)));
-  return [...compared(alone, 2, slower[2]?.value ?? NaN), ...figures];
+  return [...alone, ...figures];
 }
 
 // More environments than an account has: how many an attack takes is what is measured.

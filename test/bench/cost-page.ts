@@ -1,16 +1,9 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { format as prettify, resolveConfig } from 'prettier';
 import * as v from 'valibot';
 import { stageNames, stages } from '../../infra/stages.ts';
 import { type ExactLimits, type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { inventoryTemplate, propertiesIn } from '../support/service-template.ts';
 import { format } from './figure.ts';
-
-function pageAt(name: string) {
-  const file = path.join(import.meta.dirname, '../../docs', name);
-  return { file, text: readFileSync(file, 'utf8') };
-}
+import { formatted, pageAt, tableOf, withRows } from './pages.ts';
 
 /** What a request takes is measured, the prices are AWS's, and what both come to stands on the page of costs. */
 export const pages = {
@@ -18,16 +11,6 @@ export const pages = {
   costs: pageAt('operating/costs.md'),
   security: pageAt('operating/security.md'),
 };
-
-const numberOf = (cell: string): number => Number(cell.replaceAll(/[*,]/g, ''));
-
-/** The rows of the table of a page whose first column is called so: a name each, and the numbers after it. */
-export function tableOf(page: string, head: string): Map<string, number[]> {
-  const [, table = ''] = new RegExp(String.raw`^\| ${head} +\|.*\n.*\n((?:\|.*\n)+)`, 'm').exec(page) ?? [];
-  const rows = table.trim().split('\n');
-  const cells = rows.map((line) => line.split('|').map((cell) => cell.trim()));
-  return new Map(cells.map(([, name = '', ...numbers]) => [name, numbers.slice(0, -1).map(numberOf)]));
-}
 
 const prices = tableOf(pages.costs.text, 'price of');
 
@@ -154,18 +137,6 @@ export async function derivedPages(numbers: string) {
       withProducts(security.text, (name) => totalOf(million(name))),
     ),
   };
-}
-
-/** A page as Prettier formats it. */
-export const formatted = async (filepath: string, text: string): Promise<string> =>
-  prettify(text, { ...(await resolveConfig(filepath)), filepath });
-
-/** The page with other cells behind the names in the table whose first column is called so. */
-function withRows(page: string, head: string, row: (name: string) => readonly string[]): string {
-  const names = new Set(tableOf(page, head).keys());
-  return page.replaceAll(/^\| (.+?) +\|.*$/gm, (line, name: string) => {
-    return names.has(name) ? `| ${[name, ...row(name)].join(' | ')} |` : line;
-  });
 }
 
 /** The page of attacks with what a million cost now, where it computes with what a million cost before. */

@@ -4,7 +4,7 @@ import { orderItem } from '../../shared/stores/order-list.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
 import { writeItems } from '../../infra/write-items.ts';
 import { generateToken } from '../../shared/keys/token.ts';
-import { compared, type Figure, format, progress, type Size } from './figure.ts';
+import { type Figure, format, progress, type Size } from './figure.ts';
 import { manyPets } from './listing.ts';
 import { MeasuredHost, type RequestKind } from './measured-host.ts';
 
@@ -14,8 +14,6 @@ const PAGE = 100;
 const BULK = { whole: 25, small: 1 };
 /** After this time the lines about all requests are in the log files, in milliseconds. */
 const LOGGED_MS = 500;
-/** Of each call of the engine, in milliseconds, where it is slowed. */
-const DELAY_MS = 250;
 
 /**
  * What requests take: capacity, time, log lines and bytes, through the whole host. docs/operating/costs.md has them,
@@ -71,10 +69,7 @@ async function measureRequests(measured: MeasuredHost, size: Size): Promise<Figu
     const usage = await measured.measure({ ...kind, name });
     figures.push({ what: `${name}: time of its functions`, value: usage.billedMs, unit: ' ms', usage });
   }
-  if (size === 'whole') return figures;
-  measured.meter.delay = DELAY_MS;
-  const slowed = await measured.measure({ ...patch, name: 'update of a slow engine' });
-  return compared(figures, 0, slowed.billedMs, DELAY_MS);
+  return figures;
 }
 
 /** Sends requests until the key is suspended, so that it is refused for the minutes to come. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { pathToFileURL } from 'node:url';
 import { account, localCredentials } from '../../infra/local-endpoint.ts';
 
 /** What Lambda's Node.js runtime is to a function. Plain JavaScript, so that nothing else is loaded before it. */
@@ -35,9 +34,6 @@ const script = `
   })();
 `;
 
-/** By this a function is slowed, when it is loaded and at each call, in milliseconds. */
-export const SLOWED_MS = 700;
-
 /** A function, as Lambda loads it, and a call of it. */
 export interface Measured {
   readonly file: string;
@@ -45,17 +41,6 @@ export interface Measured {
   readonly streams: boolean;
   /** Of the response: its HTTP status, or the authorizer's outcome. */
   readonly status: unknown;
-}
-
-/** The same function, loaded late, and with a late response. */
-export function slowed(measured: Measured): Measured {
-  const source = `
-    import { handler as own } from '${pathToFileURL(measured.file).href}';
-    const wait = () => new Promise((resolve) => setTimeout(resolve, ${SLOWED_MS}));
-    await wait();
-    export const handler = async (...call) => (await wait(), own(...call));
-  `;
-  return { ...measured, file: `data:text/javascript,${encodeURIComponent(source)}` };
 }
 
 export interface Call {

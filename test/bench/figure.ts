@@ -16,10 +16,6 @@ export interface Figure {
   readonly ifMissed?: string;
   /** Whether the page of numbers has it though it has no target. */
   readonly isShown?: true;
-  /** In a small round, the value of something that is known to be slower. */
-  readonly ofSlower?: number;
-  /** What that takes at least, on any machine; without it, a fifth more than the value. */
-  readonly minOfSlower?: number;
 }
 
 /** The parts of the bench. That in virtual time comes first: it is for a process in which nothing else runs. */
@@ -36,13 +32,6 @@ export const exactly = (what: string, value: number, limit: number): Figure => (
 });
 
 export const report = (what: string, value: number, unit = ''): Figure => ({ what, value, unit });
-
-/** Figures, one of them with the value of something that is slower, and what that takes at least. */
-export function compared(figures: readonly Figure[], index: number, ofSlower: number, minOfSlower?: number): Figure[] {
-  const figure = figures[index];
-  if (!figure) throw new Error('There is no such figure');
-  return figures.with(index, { ...figure, ofSlower, ...(minOfSlower !== undefined && { minOfSlower }) });
-}
 
 /** The cells of a table: what was measured, the value, the target, and whether it is met. */
 export function cellsOf({ what, value, unit, detail, limit, isExact, ifMissed }: Figure): string[] {
@@ -68,19 +57,11 @@ export function worstOf(figures: readonly Figure[]): Figure[] {
   });
 }
 
-/** Faults in the figures of a part: a value is not a number, or a deliberate slowdown is not visible. */
-export function faultsOf(part: string, figures: readonly Figure[], size: Size): string[] {
-  const both = figures.filter(({ ofSlower }) => ofSlower !== undefined);
-  return [
-    ...figures
-      .filter(({ value, usage = {} }) => ![value, ...Object.values(usage)].every(Number.isFinite))
-      .map(({ what }) => `${part}: "${what}" is no number`),
-    ...(size === 'whole' || both.length > 0 ? [] : [`${part} compares nothing with what is slower`]),
-    ...both
-      .filter(({ value, ofSlower = NaN, minOfSlower = value * 1.2 }) => !(ofSlower > minOfSlower))
-      .map(({ what, value, ofSlower }) => `${part}: "${what}" is ${value}, and ${ofSlower} of what is slower`),
-  ];
-}
+/** Figures that are no numbers. */
+export const faultsOf = (figures: readonly Figure[]): string[] =>
+  figures
+    .filter(({ value, usage = {} }) => ![value, ...Object.values(usage)].every(Number.isFinite))
+    .map(({ what }) => `"${what}" is no number`);
 
 /** Reports where the bench is: parts of it take a minute or two. */
 export function progress(step: string): void {

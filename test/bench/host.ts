@@ -9,8 +9,6 @@ const COUNTS = {
   whole: { starts: 3, clients: 50, requests: 20_000 },
   small: { starts: 1, clients: 5, requests: 100 },
 };
-/** By this a start is slowed, in milliseconds. */
-const SLOWED_MS = 2_500;
 /** Between two looks at the memory. */
 const SAMPLE_MS = 250;
 
@@ -30,7 +28,7 @@ const kinds = [
 export async function benchHost(size: Size): Promise<Figure[]> {
   const { starts, clients, requests } = COUNTS[size];
   // The first start after a change of the sources synthesizes them, and does not count.
-  const first = await secondsUntilReady(size === 'small' ? SLOWED_MS : 0);
+  await secondsUntilReady();
   const seconds: number[] = [];
   for (let turn = 0; turn < starts; turn++) seconds.push(await secondsUntilReady());
   const { scripts } = v.parse(packageSchema, JSON.parse(readFileSync('package.json', 'utf8')));
@@ -40,23 +38,21 @@ export async function benchHost(size: Size): Promise<Figure[]> {
     await peakUnderLoad(host, baseUrl, clients, requests),
   ]);
   const load = `${format(requests)} requests of all operations`;
-  const ready = {
-    ...atMost('npm start, after the first: seconds until ready', median(seconds), 0.7, ' s'),
-    ifMissed: 'this machine is slower than the one of the target',
-  };
   return [
-    size === 'small' ? { ...ready, ofSlower: first, minOfSlower: SLOWED_MS / 1_000 } : ready,
+    {
+      ...atMost('npm start, after the first: seconds until ready', median(seconds), 0.7, ' s'),
+      ifMissed: 'this machine is slower than the one of the target',
+    },
     atMost('local server: memory after start', afterStart, 130, ' MB'),
     { ...report(`local server: peak memory under ${load}`, peak, ' MB'), isShown: true },
   ];
 }
 
 /** Seconds from `npm start` to its ready line. */
-function secondsUntilReady(slowedBy = 0): Promise<number> {
+function secondsUntilReady(): Promise<number> {
   progress('starting a server');
   const startedAt = performance.now();
-  const line = `sleep ${slowedBy / 1_000}; exec npm start --silent -- "$@"`;
-  return withHost(line, () => (performance.now() - startedAt) / 1_000);
+  return withHost('exec npm start --silent -- "$@"', () => (performance.now() - startedAt) / 1_000);
 }
 
 /** Starts a server with its data in memory, by a line of the shell, and stops it after some work, done or not. */

@@ -14,8 +14,8 @@ import { int64 } from '../support/int64.ts';
 import { documentsAt } from '../support/local-host.ts';
 import { admittedContext, aProxyEvent } from '../support/proxy-event.ts';
 import { createStockTable } from '../support/tables.ts';
-import { type Call, ExecutionEnvironment, slowed, SLOWED_MS } from './execution-environment.ts';
-import { atMost, compared, type Figure, format, median, progress, report, type Size, timeOf } from './figure.ts';
+import { type Call, ExecutionEnvironment } from './execution-environment.ts';
+import { atMost, type Figure, format, median, progress, report, type Size, timeOf } from './figure.ts';
 
 /** Turns that count; the first warms up and does not. The pets of the two stores. */
 const SIZES = { whole: { turns: 7, few: 1_000, many: 100_000 }, small: { turns: 1, few: 10, many: 1_000 } };
@@ -59,18 +59,10 @@ export async function benchListing(size: Size): Promise<Figure[]> {
       small: await small.environment.call(),
     });
   }
-  const environments = [small.environment, large.environment];
-  let all = figures(turns.slice(1), format(few), format(many));
-  if (size === 'small') {
-    const slower = await ExecutionEnvironment.start(slowed(large.list), engine.endpoint, large.env);
-    environments.push(slower);
-    const bare = turns.at(-1)?.bare ?? NaN;
-    all = compared(all, 0, (await slower.call()).total / bare, SLOWED_MS / bare);
-  }
-  for (const environment of environments) await environment.close();
+  for (const { environment } of [small, large]) await environment.close();
   client.destroy();
   await engine.close();
-  return all;
+  return figures(turns.slice(1), format(few), format(many));
 }
 
 function figures(turns: readonly Turn[], few: string, many: string): Figure[] {
@@ -96,7 +88,7 @@ async function listOf(file: string, engine: URL, size: number) {
   documents.destroy();
   const list = { file, event: aProxyEvent({ authorizer: admittedContext }), streams: true, status: 200 };
   const env = { STOCK_TABLE: table, NODE_OPTIONS: STREAMING_NODE_OPTIONS };
-  return { table, list, env, environment: await ExecutionEnvironment.start(list, engine, env) };
+  return { table, environment: await ExecutionEnvironment.start(list, engine, env) };
 }
 
 async function queryAll(client: DynamoDBClient, TableName: string): Promise<void> {

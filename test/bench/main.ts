@@ -43,22 +43,14 @@ if (derive) {
 
 const size = small ? 'small' : 'whole';
 const figures: Figure[] = [];
-const faults: string[] = [];
 for (const name of partNames.filter((each) => program.processedArgs.flat().includes(each))) {
   process.stderr.write(`Measuring ${name} …\n`);
-  const own = await measure(name);
-  figures.push(...own);
-  faults.push(...faultsOf(name, own, size));
+  figures.push(...(await parts[name].run(size)));
 }
+const faults = faultsOf(figures);
 const rows = figures.map(cellsOf);
 process.stdout.write(`${markdownTable([['figure', 'measured', 'target', ''], ...rows])}\n`);
 if (size === 'whole') process.stdout.write(`\n${circumstances()}\n`);
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (write && faults.length === 0) await writePages(figures);
 process.exit(faults.length === 0 ? 0 : 1);
-
-/** On a busy machine a small round may be as slow as what is slower: then another one is measured. */
-async function measure(name: (typeof partNames)[number], rounds = size === 'small' ? 3 : 1): Promise<Figure[]> {
-  const own = await parts[name].run(size);
-  return rounds > 1 && faultsOf(name, own, size).length > 0 ? measure(name, rounds - 1) : own;
-}

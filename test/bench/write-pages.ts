@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { arch, cpus, release, type } from 'node:os';
 import { markdownTable } from 'markdown-table';
-import { derivedPages, formatted, pages } from './cost-page.ts';
+import { derivedPages, pages } from './cost-page.ts';
 import { cellsOf, type Figure, worstOf } from './figure.ts';
+import { formatted } from './pages.ts';
 
 /** Where and of what figures are measured. */
 export function circumstances(): string {

@@ -64,34 +64,28 @@ function* scenarios(of: readonly Pair[], isDeep: boolean): Generator<Scenario> {
 }
 
 /**
- * Runs every so many of all scenarios, or all of them with the second one stopped, too.
+ * Runs every so many of all scenarios; all of them with the second one stopped, too.
  *
+ * @param name of the only pair to run, such as `move to Pro with rotate`
  * @returns how many were run
- * @throws RuleBrokenError at the first that breaks a rule
+ * @throws Error at the first that breaks a rule, or if there is no such pair
  */
-export async function exploreKeys(every: number): Promise<number> {
+export async function exploreKeys(every: number, name?: string): Promise<number> {
+  const chosen = pairs.filter(({ first, second }) => name === undefined || name === `${first} with ${second}`);
+  if (chosen.length === 0) throw new Error(`There is no pair "${name}". One is "${firsts[0]} with ${seconds[0]}".`);
   const explorer = new KeyExplorer();
   let [at, run] = [0, 0];
-  for (const scenario of scenarios(pairs, every === 1)) {
-    if (scenario.at <= explorer.callsOf(scenario) && at++ % every === 0) {
-      await explorer.run(scenario);
-      run += 1;
-    }
-  }
-  explorer.close();
-  return run;
-}
-
-/** What is wrong with the first scenario of a pair that breaks a rule; undefined where none does. */
-export async function firstBroken(pair: Pair & Pick<Scenario, 'fault'>): Promise<string | undefined> {
-  const explorer = new KeyExplorer();
   try {
-    for (const scenario of scenarios([pair], false)) if (scenario.fault === pair.fault) await explorer.run(scenario);
-    return undefined;
+    for (const scenario of scenarios(chosen, every === 1 && name === undefined)) {
+      if (scenario.at <= explorer.callsOf(scenario) && at++ % every === 0) {
+        await explorer.run(scenario);
+        run += 1;
+      }
+    }
   } catch (error) {
-    if (error instanceof RuleBrokenError) return error.message;
-    throw error;
+    throw error instanceof RuleBrokenError ? new Error(`The model of keys fails: ${error.message}`) : error;
   } finally {
     explorer.close();
   }
+  return run;
 }
