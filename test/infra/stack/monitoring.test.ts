@@ -10,12 +10,15 @@ import { propertiesOf, readableStage } from '../../support/service-template.ts';
 
 const production = readableStage('production');
 
-const metricSchema = v.object({
-  Namespace: v.string(),
-  MetricName: v.string(),
-  Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
+const metricStat = v.object({
+  Metric: v.object({
+    Namespace: v.string(),
+    MetricName: v.string(),
+    Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
+  }),
+  Stat: v.string(),
+  Period: v.number(),
 });
-const metricStat = v.object({ Metric: metricSchema, Stat: v.string(), Period: v.number() });
 const alarmSchema = v.looseObject({
   AlarmName: v.optional(v.string(), ''),
   TreatMissingData: v.string(),
@@ -28,100 +31,45 @@ const alarmSchema = v.looseObject({
   ),
 });
 /** The alarms of production by their names. That of the rollout has no name, and no recipient. */
-const alarms = propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema).map(
-  ([name, alarm]) => [alarm.AlarmName.replace('<stage>-Inventory-', '') || name, alarm] as const,
+const alarms = new Map(
+  propertiesOf(production, 'AWS::CloudWatch::Alarm', alarmSchema).map(
+    ([name, alarm]) => [alarm.AlarmName.replace('<stage>-Inventory-', '') || name, alarm] as const,
+  ),
 );
-
-type SynthesizedAlarm = v.InferOutput<typeof alarmSchema>;
-type AlarmMetric = v.InferOutput<typeof metricSchema>;
 
 const ofApi = 'ApiName=Pet store inventory (<stage>), Stage=v1';
 const ofUpdates = 'ApiName=Pet store inventory (<stage>), Method=PATCH, Resource=/inventory/{petId}, Stage=v1';
 const ofStack = 'stack=<stage>-Inventory';
 const live = (name: string) => `FunctionName=<${name}>, Resource=<${name}>:live`;
 
-/**
- * When each alarm fires, and the metrics that it monitors, with all their dimensions; the last is that of the rollout.
- * None has more metrics where there are more operations: CloudWatch takes ten.
- */
-const monitored = [
-  `api-errors > 1, 1 × 300 s: AWS/ApiGateway 5XXError Sum ${ofApi}`,
-  `api-errors > 1, 1 × 300 s: AWS/ApiGateway Count Sum ${ofApi}`,
-  ...['5XXError', 'Count', '4XXError'].map((name) => `outage >= 100, 1 × 1800 s: AWS/ApiGateway ${name} Sum ${ofApi}`),
-  `slow-answers > 3000, 1 × 300 s: AWS/ApiGateway Count Sum ${ofUpdates}`,
-  `slow-answers > 3000, 1 × 300 s: AWS/ApiGateway Latency p99 ${ofUpdates}`,
-  `function-errors >= 3, 1 × 300 s: ${METRICS_NAMESPACE} <stage>-Inventory-BrokenLists Sum `,
-  `function-errors >= 3, 1 × 300 s: ${METRICS_NAMESPACE} ExcusedLists Sum ${ofStack}`,
-  `gateway-refusals >= 3, 1 × 300 s: ${METRICS_NAMESPACE} <stage>-Inventory-GatewayRefusals Sum `,
-  `uncounted-requests >= 5, 1 × 300 s: ${METRICS_NAMESPACE} Refusals Sum reason=SERVICE_UNAVAILABLE, ${ofStack}`,
-  'throttled-functions >= 5, 1 × 300 s: AWS/Lambda Throttles Sum ',
-  'throttled-database >= 5, 1 × 300 s: AWS/DynamoDB WriteThrottleEvents Sum TableName=<TablesKeys>',
-  'throttled-database >= 5, 1 × 300 s: AWS/DynamoDB WriteThrottleEvents Sum TableName=<TablesStock>',
-  `sync-missing >= 1, 1 × 900 s: AWS/Lambda Errors Minimum ${live('KeySyncFunction')}`,
-  `sync-problems >= 2, 1 × 900 s: ${METRICS_NAMESPACE} SyncProblems SampleCount service=sync-keys, ${ofStack}`,
-  `sync-problems >= 2, 1 × 900 s: ${METRICS_NAMESPACE} KeysOpened SampleCount service=sync-keys, ${ofStack}`,
-  `late-events > 900000, 1 × 300 s: AWS/Lambda IteratorAge Maximum ${live('StockEventsFunction')}`,
-  'stopped-events >= 10, 1 × 1800 s: AWS/DynamoDB ConsumedWriteCapacityUnits Sum TableName=<TablesStock>',
-  `stopped-events >= 10, 1 × 1800 s: AWS/Lambda Invocations Sum ${live('StockEventsFunction')}`,
-  'unpublished-events >= 1, 1 × 300 s: AWS/SQS ApproximateNumberOfMessagesVisible Maximum ' +
-    'QueueName=<StockEventsUnpublished.QueueName>',
-  `many-refusals > 20, 3 × 300 s: ${METRICS_NAMESPACE} Refusals Sum ${ofStack}`,
-  `many-refusals > 20, 3 × 300 s: ${METRICS_NAMESPACE} Requests Sum ${ofStack}`,
-  `many-requests >= 300000, 3 × 300 s: AWS/ApiGateway Count Sum ${ofApi}`,
-  'firewall-blocks >= 1000, 3 × 300 s: AWS/WAFV2 BlockedRequests Sum ' +
-    'Region=<AWS::Region>, Rule=ALL, WebACL=<stage>-Inventory-Firewall',
-  `RolloutFewErrors > 0.05, 1 × 300 s: AWS/ApiGateway 5XXError Sum ${ofApi}`,
-  'RolloutFewErrors > 0.05, 1 × 300 s: AWS/Lambda Throttles Sum ',
-  `RolloutFewErrors > 0.05, 1 × 300 s: ${METRICS_NAMESPACE} ThrottledRequests Sum ${ofStack}`,
-  `RolloutFewErrors > 0.05, 1 × 300 s: AWS/ApiGateway Count Sum ${ofApi}`,
-];
-
-describe('the alarms', () => {
-  test('monitor the expected metrics on production, and do not exist on staging', () => {
-    const found = alarms.flatMap(([id, { Threshold, Metrics, ComparisonOperator, ...alarm }]) => {
-      const comparison = ComparisonOperator === 'GreaterThanThreshold' ? '>' : '>=';
-      return Metrics.flatMap(({ MetricStat }) => MetricStat ?? []).map(({ Metric, Stat, Period }) => {
-        const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods } = alarm;
-        const periods = EvaluationPeriods === DatapointsToAlarm ? EvaluationPeriods : NaN;
-        const when = `${comparison} ${Threshold}, ${periods} × ${Period} s`;
-        const dimensions = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${Value}`).join(', ');
-        return `${id} ${when}: ${Metric.Namespace} ${Metric.MetricName} ${Stat} ${dimensions}`;
-      });
-    });
-
-    expect(found).toEqual(monitored);
-    expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
-  });
-
-  test('that roll back a release need five minutes, which is less than a canary takes', () => {
-    const rollback = alarmDefinitions.filter(([, { rollsBack }]) => rollsBack);
-
-    expect(rollback.map(([id]) => id)).toEqual(['slow-answers', 'function-errors']);
-    expect(production['RolloutFewErrors']).not.toHaveProperty('Properties.AlarmActions');
-    for (const [, { periodMinutes = 5, periods = 1 }] of rollback) expect(periodMinutes * periods).toBe(5);
-  });
-
-  test('treat missing data as healthy, except sync-missing', () => {
-    for (const [id, { TreatMissingData, Metrics }] of alarms) {
-      const expected = id === 'sync-missing' ? ['breaching', 'FILL(found, 1)'] : ['notBreaching', 'FILL(found, 0)'];
-      expect([TreatMissingData, Metrics[0]?.Expression?.replace('percent', 'found')]).toEqual(expected);
-    }
-  });
-});
-
-const groupSchema = v.looseObject({
-  AlarmConfiguration: v.object({ Alarms: v.array(v.object({ Name: v.string() })) }),
-});
-const [[, group] = []] = propertiesOf(production, 'AWS::CodeDeploy::DeploymentGroup', groupSchema);
-const rollingBack = group?.AlarmConfiguration.Alarms.map(({ Name }) => Name) ?? [];
-
-/** The values of metrics in every five minutes, by name and what distinguishes them. A missing one has no data. */
-type Values = Readonly<Record<string, number>>;
-
-const keyOf = ({ MetricName, Dimensions }: AlarmMetric): string => {
-  const own = Dimensions.filter(({ Name }) => ['TableName', 'Resource', 'reason'].includes(Name));
-  return [MetricName.replace('<stage>-Inventory-', ''), ...own.map(({ Value }) => Value)].join(' ');
+/** What AWS and the service's logs call the metrics of the situations. */
+const metricNames = {
+  requests: `AWS/ApiGateway Count Sum ${ofApi}`,
+  failed: `AWS/ApiGateway 5XXError Sum ${ofApi}`,
+  refused: `AWS/ApiGateway 4XXError Sum ${ofApi}`,
+  updates: `AWS/ApiGateway Count Sum ${ofUpdates}`,
+  p99: `AWS/ApiGateway Latency p99 ${ofUpdates}`,
+  throttles: 'AWS/Lambda Throttles Sum ',
+  syncErrors: `AWS/Lambda Errors Minimum ${live('KeySyncFunction')}`,
+  eventAge: `AWS/Lambda IteratorAge Maximum ${live('StockEventsFunction')}`,
+  eventCalls: `AWS/Lambda Invocations Sum ${live('StockEventsFunction')}`,
+  unpublished: 'AWS/SQS ApproximateNumberOfMessagesVisible Maximum QueueName=<StockEventsUnpublished.QueueName>',
+  stockWrites: 'AWS/DynamoDB ConsumedWriteCapacityUnits Sum TableName=<TablesStock>',
+  throttledStock: 'AWS/DynamoDB WriteThrottleEvents Sum TableName=<TablesStock>',
+  throttledKeys: 'AWS/DynamoDB WriteThrottleEvents Sum TableName=<TablesKeys>',
+  blocked: 'AWS/WAFV2 BlockedRequests Sum Region=<AWS::Region>, Rule=ALL, WebACL=<stage>-Inventory-Firewall',
+  brokenLists: `${METRICS_NAMESPACE} <stage>-Inventory-BrokenLists Sum `,
+  excusedLists: `${METRICS_NAMESPACE} ExcusedLists Sum ${ofStack}`,
+  refusedAdmitted: `${METRICS_NAMESPACE} <stage>-Inventory-GatewayRefusals Sum `,
+  counted: `${METRICS_NAMESPACE} Requests Sum ${ofStack}`,
+  limited: `${METRICS_NAMESPACE} Refusals Sum ${ofStack}`,
+  uncounted: `${METRICS_NAMESPACE} Refusals Sum reason=SERVICE_UNAVAILABLE, ${ofStack}`,
+  busy: `${METRICS_NAMESPACE} ThrottledRequests Sum ${ofStack}`,
+  problems: `${METRICS_NAMESPACE} SyncProblems SampleCount service=sync-keys, ${ofStack}`,
+  opened: `${METRICS_NAMESPACE} KeysOpened SampleCount service=sync-keys, ${ofStack}`,
 };
+/** Values in every five minutes. A missing one has no data. */
+type Values = Readonly<Partial<Record<keyof typeof metricNames, number>>>;
 
 /** CloudWatch's functions; a metric without data is NaN. */
 const functions = {
@@ -133,14 +81,21 @@ const functions = {
   },
 };
 
+/** The value of a metric in its period. @throws Error if no situation knows the metric */
+function measured({ Metric, Stat, Period }: v.InferOutput<typeof metricStat>, values: Values): number {
+  const dimensions = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${Value}`).join(', ');
+  const name = `${Metric.Namespace} ${Metric.MetricName} ${Stat} ${dimensions}`;
+  const found = Object.entries(metricNames).find(([, one]) => one === name);
+  if (!found) throw new Error(`There is no metric ${name}`);
+  const value = new Map(Object.entries(values)).get(found[0]) ?? NaN;
+  return ['Sum', 'SampleCount'].includes(Stat) ? (value * Period) / 300 : value;
+}
+
 /** Whether a synthesized alarm fires on the same values in every five minutes. */
-function fires({ Metrics, Threshold, ComparisonOperator }: SynthesizedAlarm, values: Values): boolean {
+function fires({ Metrics, Threshold, ComparisonOperator }: v.InferOutput<typeof alarmSchema>, values: Values): boolean {
   const valueOf = (id: string): number => {
-    const { Expression, MetricStat } = Metrics.find(({ Id }) => Id === id) ?? {};
-    if (Expression === undefined) {
-      const value = values[MetricStat ? keyOf(MetricStat.Metric) : ''] ?? NaN;
-      return MetricStat?.Stat === 'Sum' ? (value * MetricStat.Period) / 300 : value;
-    }
+    const { Expression = '', MetricStat } = Metrics.find(({ Id }) => Id === id) ?? {};
+    if (MetricStat) return measured(MetricStat, values);
     const ids = Expression.match(/\b[a-z]\w*/g) ?? [];
     const named = Object.fromEntries(ids.map((one) => [one, valueOf(one)]));
     return Number(runInNewContext(Expression, { ...functions, ...named }));
@@ -149,63 +104,73 @@ function fires({ Metrics, Threshold, ComparisonOperator }: SynthesizedAlarm, val
   return ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold;
 }
 
-const isPage = (id: string): boolean =>
-  alarmDefinitions.some(([one, { severity }]) => one === id && severity === 'page');
+/** What has data in a service that works. */
+const healthy: Values = { syncErrors: 0, refused: 0, failed: 0, throttles: 0 };
+const firing = (values: Values): string[] =>
+  [...alarms].filter(([, alarm]) => fires(alarm, { ...healthy, ...values })).map(([id]) => id);
 
-/** The logical id of an alarm. */
-const resourceOf = (id: string): string =>
-  `<MonitoringAlarms${id.replaceAll(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase())}>`;
+test.each<[alarm: string, minutes: number, fires: Values, not: Values]>([
+  ['api-errors', 5, { failed: 5, requests: 499 }, { failed: 5, requests: 500 }],
+  ['api-errors', 5, { failed: 5, requests: 5 }, { failed: 4, requests: 4 }],
+  ['outage', 30, { failed: 0.5, requests: 2.5, refused: 2 }, { failed: 0.5, requests: 4 / 6 }],
+  ['outage', 30, { failed: 0.5, requests: 0.5 }, { failed: 2 / 6, requests: 2 / 6 }],
+  ['slow-answers', 5, { updates: 100, p99: 3_001 }, { updates: 100, p99: 3_000 }],
+  ['slow-answers', 5, { updates: 100, p99: 3_001 }, { updates: 99, p99: 3_001 }],
+  ['function-errors', 5, { brokenLists: 4, excusedLists: 1 }, { brokenLists: 4, excusedLists: 2 }],
+  ['gateway-refusals', 5, { refusedAdmitted: 3 }, { refusedAdmitted: 2 }],
+  ['uncounted-requests', 5, { uncounted: 5 }, { uncounted: 4 }],
+  ['throttled-functions', 5, { throttles: 5 }, { throttles: 4 }],
+  ['throttled-database', 5, { throttledKeys: 3, throttledStock: 2 }, { throttledKeys: 3, throttledStock: 1 }],
+  ['sync-missing', 15, { syncErrors: 1 }, { syncErrors: 0 }],
+  ['sync-problems', 15, { problems: 1 / 3, opened: 1 / 3 }, { problems: 1 / 3 }],
+  ['late-events', 5, { eventAge: 900_001 }, { eventAge: 900_000 }],
+  ['stopped-events', 30, { stockWrites: 10 / 6 }, { stockWrites: 9 / 6 }],
+  ['stopped-events', 30, { stockWrites: 99 }, { stockWrites: 99, eventCalls: 1 }],
+  ['unpublished-events', 5, { unpublished: 1 }, { unpublished: 0 }],
+  ['many-refusals', 15, { limited: 500, counted: 2_499 }, { limited: 500, counted: 2_500 }],
+  ['many-refusals', 15, { limited: 500, counted: 500 }, { limited: 499, counted: 499 }],
+  ['many-requests', 15, { requests: 300_000 }, { requests: 299_999 }],
+  ['firewall-blocks', 15, { blocked: 1_000 }, { blocked: 999 }],
+  // Of 100 failures, 95 are not the release's.
+  [
+    'RolloutFewErrors',
+    5,
+    { failed: 100, throttles: 94, busy: 1, requests: 9_999 },
+    { failed: 100, throttles: 94, busy: 1, requests: 10_000 },
+  ],
+  ['RolloutFewErrors', 5, { failed: 2, requests: 20 }, { failed: 1, requests: 20 }],
+])('%s fires after %i minutes of %j, not of %j', (id, minutes, values, others) => {
+  const { EvaluationPeriods: periods, DatapointsToAlarm = periods, Metrics } = v.parse(alarmSchema, alarms.get(id));
+  const lengths = Metrics.flatMap(({ MetricStat }) => MetricStat?.Period ?? []);
 
-/** The alarms that wake an admin, and whether any rolls a release back. */
-function replayed(values: Values) {
-  const healthy = { [`Errors <KeySyncFunction>:live`]: 0, '4XXError': 0, '5XXError': 0, Throttles: 0 };
-  const firing = alarms.filter(([, alarm]) => fires(alarm, { ...healthy, ...values })).map(([id]) => id);
-  const rollsBack = firing.some((id) => rollingBack.includes(resourceOf(id)) || rollingBack.includes(`<${id}>`));
-  return { pages: firing.filter(isPage), rollsBack };
-}
+  expect(new Set(lengths.map((seconds) => (seconds / 60) * periods))).toEqual(new Set([minutes]));
+  expect(DatapointsToAlarm).toBe(periods);
+  expect(firing(values)).toContain(id);
+  expect(firing(others)).not.toContain(id);
+});
 
-test.each<[situation: string, values: Values, rollsBack: boolean, pages: readonly string[]]>([
-  ['a quiet operation fails in a canary', { '5XXError': 2, Count: 2_000 }, true, []],
-  ['one of many operations fails in a canary', { '5XXError': 60, Count: 100_000 }, true, []],
-  ['one failure, possibly of the old version', { '5XXError': 1, Count: 20 }, false, []],
-  ['as many failures as the old version may have', { '5XXError': 2, Count: 4_000 }, false, []],
-  ['a canary that fails one request in 20', { '5XXError': 25, Count: 5_000 }, true, []],
-  ['a version that fails one request in 20', { '5XXError': 250, Count: 5_000 }, true, ['api-errors']],
-  ['a version that returns 503 to all', { '5XXError': 500, Count: 500 }, true, ['api-errors', 'outage']],
-  [
-    'a version that returns 503 to all, while others are throttled',
-    { '5XXError': 500, Count: 500, Throttles: 9 },
-    true,
-    ['api-errors', 'outage', 'throttled-functions'],
-  ],
-  ['a version whose lists crash', { BrokenLists: 3 }, true, ['function-errors']],
-  [
-    'six Business keys with batch updates',
-    {
-      Count: 9_000,
-      'ConsumedWriteCapacityUnits <TablesStock>': 225_000,
-      'Invocations <StockEventsFunction>:live': 2_250,
-    },
-    false,
-    [],
-  ],
-  ['slow clients', { Count: 60, BrokenLists: 60, ExcusedLists: 60 }, false, []],
-  ['a flood over a limit', { Count: 30_000, '4XXError': 28_500, Refusals: 28_500, Requests: 30_000 }, false, []],
-  ['throttled keys and entries', { '5XXError': 90, ThrottledRequests: 90, Count: 900 }, false, ['api-errors']],
-  ['an exhausted account', { '5XXError': 90, Throttles: 90, Count: 900 }, false, ['api-errors', 'throttled-functions']],
-  ['an outage at one request in ten minutes', { '5XXError': 0.5, Count: 2.5, '4XXError': 2 }, false, ['outage']],
-  ['one success among failures in half an hour', { '5XXError': 0.5, Count: 4 / 6 }, false, []],
-  ['a stopped stream', { 'ConsumedWriteCapacityUnits <TablesStock>': 2 }, false, ['stopped-events']],
-  [
-    'a working stream',
-    { 'ConsumedWriteCapacityUnits <TablesStock>': 99, 'Invocations <StockEventsFunction>:live': 1 },
-    false,
-    [],
-  ],
-  ['a missing bus', { 'IteratorAge <StockEventsFunction>:live': 900_001 }, false, ['late-events']],
-  ['an attack that costs 20 USD per hour', { Count: 300_000, '4XXError': 300_000 }, false, ['many-requests']],
-])('The alarms roll back and page as expected: %s, %j', (_, values, rollsBack, pages) => {
-  expect(replayed(values)).toEqual({ rollsBack, pages });
+test.each<[situation: string, values: Values, expected: readonly string[]]>([
+  ['one of many operations fails in a canary', { failed: 60, requests: 100_000 }, ['RolloutFewErrors']],
+  ['a canary that fails one request in 20', { failed: 25, requests: 5_000 }, ['RolloutFewErrors']],
+  ['a version that fails one request in 20', { failed: 250, requests: 5_000 }, ['api-errors', 'RolloutFewErrors']],
+  ['a version whose lists crash', { brokenLists: 3 }, ['function-errors']],
+  ['six Business keys with batch updates', { requests: 9_000, stockWrites: 225_000, eventCalls: 2_250 }, []],
+  ['slow clients', { requests: 60, brokenLists: 60, excusedLists: 60 }, []],
+  ['a flood over a limit', { requests: 30_000, refused: 28_500, limited: 28_500, counted: 30_000 }, ['many-refusals']],
+  ['throttled keys and entries', { failed: 90, busy: 90, requests: 900 }, ['api-errors']],
+  ['an exhausted account', { failed: 90, throttles: 90, requests: 900 }, ['api-errors', 'throttled-functions']],
+  ['an attack that costs 20 USD per hour', { requests: 300_000, refused: 300_000 }, ['many-requests']],
+])('In the situation "%s", %j, the alarms %j fire', (_, values, expected) => {
+  expect(firing(values)).toEqual(expected);
+});
+
+test('Only sync-missing fires without data; that of the rollout has no recipients, and staging has no alarms', () => {
+  const breaching = [...alarms].filter(([, { TreatMissingData }]) => TreatMissingData !== 'notBreaching');
+
+  expect(breaching.map(([id]) => id)).toEqual(['sync-missing']);
+  expect([...alarms].filter(([, alarm]) => fires(alarm, {})).map(([id]) => id)).toEqual(['sync-missing']);
+  expect(production['RolloutFewErrors']).not.toHaveProperty('Properties.AlarmActions');
+  expect(propertiesOf(readableStage('staging'), 'AWS::CloudWatch::Alarm', v.unknown())).toEqual([]);
 });
 
 test('Three metric filters match gateway refusals of admitted requests, and lists that failed', () => {
