@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../contract/errors.ts';
 import { duplicateField, parseExactJson } from '../contract/exact-json.ts';
-import { inventoryItemSchema, MAX_UPDATES, ROWS_RULE } from '../contract/inventory.ts';
+import { type InventoryItem, MAX_UPDATES, ROWS_RULE } from '../contract/inventory.ts';
 import { allowedMethods } from './response-headers.ts';
 import { type ApiRequest, headerValues, quoted, type RequestHeaders } from './request.ts';
 
@@ -105,6 +105,15 @@ function fieldFault(path: readonly unknown[], issue: v.BaseIssue<unknown>): stri
   const field = `The field ${quoted(name)}`;
   if (type !== 'strict_object') return `${field} is ${quoted(input)}, but ${message}.`;
   if (issue.expected !== 'never') return `${field} is missing.`;
-  const isOfEntry = Object.hasOwn(inventoryItemSchema.entries, name);
-  return `${field} ${isOfEntry ? 'of an entry cannot be set here' : 'is unknown'}.`;
+  const where = setters.get(name);
+  return where === undefined ? `${field} is unknown.` : `${field} of an entry cannot be set here: ${where}.`;
 }
+
+/** Where the fields of an entry are set, if not in this body. */
+const setters: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    petId: 'it is in the path',
+    quantity: 'use PATCH /inventory/{petId}',
+    status: 'only admins set it',
+  } satisfies Record<keyof InventoryItem, string>),
+);

@@ -55,7 +55,11 @@ describe('A JSON body', () => {
     ['The body is not valid JSON: see line 3 column 7.', '{\n  "quantity": 5,\n  "a" 1\n}'],
     // The parser quotes this, and does not say where the fault is.
     ['The body is not valid JSON.', '{"quantity": in JSON at position 9 (line 1 column 10)'],
-    ['The field "quantity" is missing. The field "status" of an entry cannot be set here.', '{"status":"sold"}'],
+    [
+      'The field "quantity" is missing. The field "status" of an entry cannot be set here: only admins set it.',
+      '{"status":"sold"}',
+    ],
+    ['The field "petId" of an entry cannot be set here: it is in the path.', '{"quantity":5,"petId":1}'],
     ['The field "__proto__" is unknown.', '{"quantity":5,"__proto__":{"quantity":5}}'],
     ['The field "" is unknown.', '{"quantity":5,"":1}'],
     [`The field "\\"\\n${'x'.repeat(38)}…" is unknown.`, `{"quantity":5,"\\"\\n${'x'.repeat(5_000)}":1}`],
