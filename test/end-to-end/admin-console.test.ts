@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import * as v from 'valibot';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/service/target.ts';
 import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { describeInBrowser, takePicture, TestBrowser } from '../support/browser.ts';
+import { describeInBrowser, type FormFields, takePicture, TestBrowser, watchForms } from '../support/browser.ts';
 import { HostClock } from '../support/host-clock.ts';
 import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
@@ -33,6 +33,7 @@ describeInBrowser('The console in a browser', () => {
   let console: ServedConsole;
   let page: Page;
   let token: string;
+  let fields: FormFields;
   const directory = temporaryDirectory();
   const complaints: string[] = [];
 
@@ -50,6 +51,7 @@ describeInBrowser('The console in a browser', () => {
     await page.addInitScript(
       'const { setInterval: every } = window; window.setInterval = (act, ms) => every(act, ms / 10);',
     );
+    fields = await watchForms(page);
     page.on('pageerror', ({ message }) => complaints.push(message));
     page.on('console', (message) => complaints.push(message.text()));
     await letIn();
@@ -67,9 +69,30 @@ describeInBrowser('The console in a browser', () => {
   const at = (path: string): string => console.origin + console.base + path;
   const open = (path: string) => page.goto(at(path));
   const note = () => page.getByRole('status').innerText();
-  const press = (name: string) => page.getByRole('button', { name }).click();
-  const fill = (label: string, text: string) => page.getByLabel(label).fill(text);
+  const press = (name: string | RegExp, inside: Page | Locator = page) =>
+    inside.getByRole('button', { name, exact: true }).click();
   const status = async (): Promise<number> => (await ApiClient.withKey(host.baseUrl, token).list()).status;
+
+  /** Fills in a form, by the labels of its fields, and sends it. */
+  async function send(button: string | RegExp, texts: Readonly<Record<string, string>>, form: Page | Locator = page) {
+    for (const [label, text] of Object.entries(texts)) {
+      const field = form.getByLabel(label, { exact: true });
+      const isChoice = (await field.and(page.locator('select')).count()) > 0;
+      await (isChoice ? field.selectOption(text) : field.fill(text));
+    }
+    await press(button, form);
+  }
+
+  /** Sends the form of an action of the key whose page is shown. @param question that the action asks, if it does */
+  async function act(title: string, texts: Readonly<Record<string, string>>, question = '') {
+    const card = page.locator('details', { has: page.getByText(title, { exact: true }) });
+    await card.locator('summary').click();
+    await send(new RegExp(title), texts, card);
+    if (question === '') return;
+    await page.getByText(question).waitFor();
+    if (title === 'Revoke permanently') await check('a question');
+    await press(title);
+  }
 
   /** By a file that leads to the link. */
   async function letIn(): Promise<void> {
@@ -113,8 +136,8 @@ describeInBrowser('The console in a browser', () => {
     await press('Create the key');
     await page.locator('#create-name:focus').waitFor();
     await check('errors of a form');
-    await fill('Name', NAME);
-    await press('Create the key');
+    const agreed = { 'Agreed requests per minute': '90', 'Agreed requests per day': '5,000' };
+    await send('Create the key', { Name: NAME, Plan: 'enterprise', ...agreed, Expires: '90d', 'Read-only': 'yes' });
     await page.getByRole('button', { name: 'Copy' }).first().click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     token = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -132,13 +155,14 @@ describeInBrowser('The console in a browser', () => {
 
   test('a key is found and moved, and its page shows requests as they come', async () => {
     await open('/keys');
-    await fill('Search', 'www');
-    await press('Filter');
+    await send('Filter', { Search: 'www', Plan: 'enterprise', State: 'expiring' });
+    await page.getByText('No keys match').waitFor();
+    await send('Filter', { State: 'active' });
     await page.getByText('1 key', { exact: true }).waitFor();
     await page.getByRole('link', { name: NAME }).click();
-    await page.getByText('Move', { exact: true }).first().click();
-    await page.getByLabel('Plan').selectOption('pro');
-    await press('Move');
+    const agreed = { 'Agreed requests per minute': '100', 'Agreed requests per day': '6000' };
+    await act('Move', { Plan: 'enterprise', ...agreed });
+    await act('Move', { Plan: 'pro' });
     expect(await note()).toBe(`${NAME} is on Pro now: 300 requests per minute, 10,000 per day.`);
     clock.moveToFreshMinute();
     for (let calls = 0; calls < 7; calls++) expect(await status()).toBe(200);
@@ -152,27 +176,66 @@ describeInBrowser('The console in a browser', () => {
     await check('its usage');
   });
 
-  test('a revocation and an import ask first, on accessible pages', async () => {
-    await page.getByText('Revoke permanently', { exact: true }).click();
-    await press('Revoke permanently …');
-    await page.getByText('All its requests, with its token, are denied permanently.').waitFor();
-    await check('a question');
-    await press('Revoke permanently');
-    expect(await note()).toMatch(/^W+ \(\w+\) is revoked\.$/);
+  test('tokens are added, rotated and revoked; a key is edited, suspended, resumed and revoked', async () => {
+    const openKey = () => page.getByRole('link', { name: 'Open the key' }).click();
+    await act('Edit', { Name: 'acme', Expires: 'never' });
+    expect(await note()).toBe('acme is active. It expires: never.');
+    await act('Add a token', { Label: 'reports', 'Read-only': 'yes', Expires: '30d' });
+    await openKey();
+    await act('Rotate', { Label: 'reports', 'Grace period of the old token': '0s' }, 'are denied immediately');
+    await openKey();
+    const [reports = ''] = /reports\/\w{4}/.exec(await page.content()) ?? [];
+    await act('Revoke a token', { Token: reports }, 'The key keeps main/');
+    expect(await note()).toBe(`The token ${reports} of acme is revoked.`);
+    await act('Suspend', { Duration: '1h', Reason: 'not paid' }, 'Suspend a key, effective from its next request');
+    expect(await status()).toBe(429);
+    await act('Resume', {});
+    expect([await note(), await status()]).toEqual(['acme is active.', 200]);
+    await act('Revoke permanently', { Reason: 'left' }, 'All its requests, with its token, are denied permanently.');
+    expect(await note()).toMatch(/^acme \(\w+\) is revoked\.$/);
     expect(await status()).toBe(401);
+  });
 
+  test('the stock of a pet is found, set and removed; an import asks first', async () => {
     await open('/stock');
-    await page.getByLabel('Search').fill(` ${MAX_INT64}`);
-    await page.getByLabel('Search').press('Enter');
-    await page.getByRole('heading', { name: `Set the quantity of pet ${MAX_INT64}` }).waitFor();
+    await send('Filter', { Search: ` ${MAX_INT64}`, Status: 'available' });
+    await page.getByRole('heading', { name: `Stock of pet ${MAX_INT64}` }).waitFor();
     await check('stock');
+    await page.getByRole('link', { name: 'The first pets' }).click();
+    await page.getByRole('link', { name: '101', exact: true }).click();
+    const card = page.locator('section', { has: page.getByRole('heading', { name: 'Stock of pet 101' }) });
+    await send('Set', { Quantity: '1,007', Status: 'sold' }, card.last());
+    expect(await note()).toBe('Pet 101 has quantity 1,007, status sold now.');
+    await press('Remove …');
+    await page.getByText('import a CSV file with the lines petId,quantity,status and 101,1007,sold.').waitFor();
+    await check('a question about a removal');
+    await press('Remove');
+    expect(await note()).toContain('Removed the stock entry of pet 101 (quantity 1,007, status sold)');
+
     const buffer = Buffer.from('petId,quantity,status\n101,3,available\n');
     await page.getByLabel('File').setInputFiles({ name: 'stock.csv', mimeType: 'text/csv', buffer });
     await press('Import');
     await page.getByRole('heading', { name: 'Import?' }).waitFor();
     await check('a question about an import');
     await press('Import');
-    expect(await note()).toBe(`Imported 1 stock entry from stock.csv into ${host.origin}: 0 new, 1 changed.`);
+    expect(await note()).toBe(`Imported 1 stock entry from stock.csv into ${host.origin}: 1 new, 0 changed.`);
+  });
+
+  test('bars are as high as the requests of their day, and the line is at the limit', async () => {
+    await open('/keys/demo-free');
+    const days = await page.evaluate(`(() => {
+      const place = (element) => element.getBoundingClientRect();
+      const [base, line] = ['.base', 'line:not(.base)'].map((name) => place(document.querySelector('.days ' + name)).y);
+      const numbers = (...pixels) => pixels.map((each) => Math.round((each * 1000) / (base - line)).toLocaleString('en'));
+      return [...document.querySelectorAll('.days g')].map((day) => {
+        const [used, refused] = [...day.querySelectorAll('rect:not(.mark)')].map(place);
+        const tops = numbers(base - used.top, used.top - refused.top);
+        return [day.textContent.match(/[\\d,]+(?= [ar])/g), tops, numbers(used.height, refused.height)];
+      });
+    })()`);
+    const all = v.parse(v.array(v.tuple([v.array(v.string()), v.unknown(), v.unknown()])), days);
+    expect(all.length).toBeGreaterThan(25);
+    expect(all.map(([, ...drawn]) => drawn)).toEqual(all.map(([title]) => [title, title]));
   });
 
   test.each(['/overview', '/nowhere', '/keys?plan=business', '/keys'])(
@@ -192,6 +255,11 @@ describeInBrowser('The console in a browser', () => {
     const box = await page.getByLabel('Today', { exact: true }).first().boundingBox();
     expect((box?.x ?? phone.width) + (box?.width ?? 0)).toBeLessThan(phone.width - 20);
     await page.setViewportSize(desktop);
+  });
+
+  test('every field of every form that a page has shown was filled in and sent', () => {
+    expect([...fields.shown.difference(fields.sent)]).toEqual([]);
+    expect(fields.sent.size).toBeGreaterThan(20);
   });
 
   test('the pages log no error, and store no token in the browser', async () => {

@@ -210,26 +210,18 @@ test('inventory set changes the quantity, the status or both; inventory remove a
   expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":7,"status":"available"}');
 
   const remove = ['inventory', 'remove', '70001'];
+  const what = `the stock entry of pet 70001 (quantity 7, status available) from ${host.origin}`;
   const putBack = `To put it back, import a CSV file with the lines ${HEADER} and 70001,7,available.`;
-  expect(await admin.failure(...remove)).toBe(
-    `Remove the stock entry of pet 70001 from ${host.origin}? It has quantity 7, status available. ` +
-      `GET /inventory/70001 returns 404 then. ${putBack} Pass --yes to confirm.`,
-  );
-  expect(await admin.output(...remove, '--yes')).toMatch(
-    new RegExp(`^Removed the stock .*, status .*\\. ${putBack}\n$`),
-  );
+  expect(await admin.failure(...remove)).toBe(`Remove ${what}? ${putBack} Pass --yes to confirm.`);
+  expect(await admin.output(...remove, '--yes')).toBe(`Removed ${what}. ${putBack}\n`);
   expect((await api.send('GET', '/inventory/70001')).status).toBe(404);
   expect(await textOf('/pets/70001')).toBe('{"id":70001,"name":"Rex","photoUrls":[]}');
-  await admin.output('inventory', 'import', fileOf('back.csv', HEADER, '70001,7,available'));
-  expect(await textOf('/pets/70001')).toContain('"status":"available"');
 });
 
 test.each([
   [['set', '70002', '7'], 'Pet 70002 has no stock entry. To create one: npm run admin -- --url http'],
   [['set', '70001'], 'Nothing to set. Pass a quantity, --status or both.'],
-  [['set', '70001', '--status', 'gone'], 'Allowed choices are available, pending, sold'],
   [['remove', '70002', '--yes'], 'Pet 70002 has no stock entry.'],
-  [['remove', 'x', '--yes'], 'x is not a pet id.'],
 ])('inventory %j fails with one line', async (words, message) => {
   expect(await admin.failure('inventory', ...words)).toContain(message);
 });

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { petStatuses } from '../../../shared/contract/records.ts';
+import { type PetStatus, petStatuses } from '../../../shared/contract/records.ts';
 import { tableNames } from '../../tables.ts';
-import { findStock, removalText, removeStock, setStock, type StockResult } from '../records/change-stock.ts';
+import { findStock, removalTexts, removeStock, setStock } from '../records/change-stock.ts';
 import { exportRecords } from '../records/export-records.ts';
 import { differencesText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
@@ -22,8 +22,8 @@ export function inventoryCommand(): Command {
     .argument('<petId>', 'id of the pet')
     .argument('[quantity]', 'new quantity')
     .addOption(new Option('--status <status>', 'new status').choices(petStatuses));
-  onService<{ readonly status?: string }>(set, async (find, { status }, petId, quantity) =>
-    stockOutcome(await setStock(await find(), { petId, quantity, status })),
+  onService<{ readonly status?: PetStatus }>(set, async (find, { status }, petId, quantity) =>
+    setStock(await find(), { petId, quantity, status }),
   );
   const remove = inventory
     .command('remove')
@@ -32,15 +32,13 @@ export function inventoryCommand(): Command {
     .option('--yes', 'skip the confirmation', false);
   onService<{ readonly yes: boolean }>(remove, async (find, { yes }, argument) => {
     const target = await find();
-    const { entry, version } = await findStock(target, argument);
-    const question = `Remove the stock entry of pet ${entry.petId} from ${target.place}? ${removalText(entry)}`;
-    if (!yes) await confirm(question);
-    return stockOutcome(await removeStock(target, entry.petId, version));
+    const found = await findStock(target, argument);
+    const { what, putBack } = removalTexts(target, found.entry);
+    if (!yes) await confirm(`Remove ${what}? ${putBack}`);
+    return removeStock(target, found);
   });
   return inventory;
 }
-
-const stockOutcome = ({ entry, message }: StockResult): Outcome => ({ value: entry, text: message });
 
 export const petsCommand = (): Command => recordsCommand(pets, 'pets', 'pet records');
 export const ordersCommand = (): Command => recordsCommand(orders, 'orders', 'orders');

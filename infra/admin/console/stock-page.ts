@@ -6,7 +6,7 @@ import { type InventoryItem, inventoryItemSchema } from '../../../shared/contrac
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
 import { StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { findStock, removalText, removeStock, setStock } from '../records/change-stock.ts';
+import { findStock, removalTexts, removeStock, setStock } from '../records/change-stock.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
 import { differencesText, type ImportPreview, previewImport } from '../records/import-records.ts';
@@ -39,8 +39,14 @@ const fileField = {
   attributes: markup`accept="${stockEntries.formats.join(',')}" required`,
 } as const;
 
+const statusOf = (text = '') => petStatuses.find((status) => status === text);
 const columns = v.keyof(inventoryItemSchema).options;
-const cell = (value: number | string = ''): string => (typeof value === 'number' ? formatNumber(value) : value);
+const cell = (value: number | string): string => (typeof value === 'number' ? formatNumber(value) : value);
+const rowOf = (entry: InventoryItem, name = ''): readonly (Html | string)[] => [
+  markup`<a href="stock?petId=${entry.petId}">${entry.petId}</a>`,
+  ...columns.slice(1).map((column) => cell(entry[column])),
+  name,
+];
 
 /** `/stock`: the stock of all pets, the entry of one, import and export. */
 export function addStockPage(app: Hono, site: Site): void {
@@ -51,9 +57,9 @@ export function addStockPage(app: Hono, site: Site): void {
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   };
   app.get('/stock', (c) => show(c));
-  const set = async (c: Context, { petId = '', ...texts }: Sent['values']): Promise<Response> => {
-    const { message } = await setStock(target, { petId, ...texts });
-    return site.redirect(c, `/stock?petId=${petId}`, message);
+  const set = async (c: Context, { petId = '', status, ...texts }: Sent['values']): Promise<Response> => {
+    const { text } = await setStock(target, { ...texts, petId, status: statusOf(status) });
+    return site.redirect(c, `/stock?petId=${petId}`, text);
   };
   onForm(app, '/stock/set', set, show);
   onForm(app, '/stock/remove', (c, values) => remove(site, c, values), show);
@@ -73,11 +79,7 @@ export function addStockPage(app: Hono, site: Site): void {
 async function stockSection(site: Site, query: Sent['values'], sent: Sent): Promise<Html> {
   const { entries, last, found } = await read(site.target, query);
   const names = await namesOf(site.target, entries);
-  const rows = entries.map(({ petId, ...entry }) => [
-    markup`<a href="stock?petId=${petId}">${petId}</a>`,
-    ...columns.slice(1).map((column) => cell({ petId, ...entry }[column])),
-    names.get(petId) ?? '',
-  ]);
+  const rows = entries.map((entry) => rowOf(entry, names.get(entry.petId)));
   const { status = '', petId = '', after = '' } = query;
   const address = (from = '') => `stock?${new URLSearchParams({ status, after: from }).toString()}`;
   const first = petId + after !== '' && markup`<a href="${address()}">← The first pets</a>`;
@@ -102,15 +104,14 @@ ${site.form('/stock/remove', markup`<button class="danger">Remove …</button>`,
 /** Shows what a removal does, and removes the entry once that is confirmed. */
 async function remove(site: Site, c: Context, values: Sent['values']): Promise<Response> {
   const { entry, version } = await findStock(site.target, values['petId'] ?? '');
-  const { petId } = entry;
   if (values['confirmed'] !== undefined) {
-    const { message } = await removeStock(site.target, petId, values['version'] ?? '');
-    return site.redirect(c, '/stock', message);
+    const { text } = await removeStock(site.target, { entry, version: values['version'] ?? '' });
+    return site.redirect(c, '/stock', text);
   }
-  const title = `Remove the stock entry of pet ${petId}?`;
-  const button = markup`<button class="danger">Remove</button>`;
-  const form = site.form('/stock/remove', button, hidden({ petId, version, confirmed: 'yes' }));
-  return site.show(c, { title, part: 'stock' }, question(title, markup`<p>${removalText(entry)}</p>${form}`));
+  const { what, putBack } = removalTexts(site.target, entry);
+  const shown = hidden({ petId: entry.petId, version, confirmed: 'yes' });
+  const form = site.form('/stock/remove', markup`<button class="danger">Remove</button>`, shown);
+  return question(site, c, `Remove ${what}?`, markup`<p>${putBack}</p>${form}`);
 }
 
 /** Names of the pets that have a record, by id. */
@@ -125,7 +126,7 @@ async function read(
   { documents, tables: { stock: name } }: Target,
   { petId: text = '', status, after = '' }: Sent['values'],
 ): Promise<Page<InventoryItem> & { readonly found?: StockVersion | undefined }> {
-  const wanted = petStatuses.find((one) => one === status);
+  const wanted = statusOf(status);
   const petId = text.trim();
   if (petId === '')
     return stockList(documents, name).page({ status: wanted, after: isInt64(after) ? after : undefined }, PAGE_SIZE);
@@ -144,7 +145,7 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
       const source = { name: file.name, open: () => piecesOf(file) };
       const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
-      return site.show(c, { title: 'Import?', part: 'stock' }, importQuestion(site, shown.id, preview));
+      return question(site, c, 'Import?', importQuestion(site, shown.id, preview));
     }
     const preview = shown?.id === confirmed ? shown.preview : undefined;
     shown = undefined;
@@ -162,20 +163,19 @@ async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> 
   for (let at = 0; at < file.size; at += bytes) yield file.slice(at, at + bytes).bytes();
 }
 
-/** Confirmation page: the changes of an import. */
 function importQuestion(site: Site, id: string, { counts, largest }: ImportPreview): Html {
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
   const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
-  return question(
-    'Import?',
-    markup`<p>${differencesText(counts)}</p>
-${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}`,
-  );
+  return markup`<p>${differencesText(counts)}</p>
+${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}`;
 }
 
-const question = (title: string, content: Html): Html =>
-  markup`<h1>${title}</h1><section class="card narrow">${content}<p><a href="stock">Cancel</a></p></section>`;
+/** Confirmation page. */
+function question(site: Site, c: Context, title: string, content: Html) {
+  const card = markup`<section class="card narrow">${content}<p><a href="stock">Cancel</a></p></section>`;
+  return site.show(c, { title, part: 'stock' }, markup`<h1>${title}</h1>${card}`);
+}
 
 function fileCards(site: Site): Html {
   const links = stockEntries.formats.map(

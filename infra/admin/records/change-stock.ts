@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { type Int64, int64Schema } from '../../../shared/contract/int64.ts';
-import { type InventoryItem, inventoryItemSchema } from '../../../shared/contract/inventory.ts';
-import { MAX_QUANTITY, petStatusSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
+import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
+import { quantitySchema } from '../../../shared/contract/inventory.ts';
+import type { PetStatus } from '../../../shared/contract/records.ts';
 import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
 import type { StockAuthor } from '../../../shared/stores/stock-history.ts';
@@ -18,106 +19,89 @@ import type { Target } from '../service/target.ts';
 import { formatNumber } from '../service/text.ts';
 import { writeIfUnchanged } from './write-if-unchanged.ts';
 
-export interface StockResult {
-  /** After the change; as removed. */
-  readonly entry: InventoryItem;
-  /** Sentences for the admin, safe to print. */
-  readonly message: string;
+/** The stock entry of a pet. @param petId as typed @throws AdminError if there is none */
+export async function findStock({ documents, tables }: Target, petId: string): Promise<StockVersion> {
+  const id = parsePetId(petId);
+  const found = await new StockStore(documents, tables.stock).find(id);
+  if (found) return found;
+  throw noEntry(id);
 }
 
 /** An admin as the author of a change, for the history of the stock. */
-export const adminOf = async ({ who }: Target, how: StockAuthor['how'], reason?: string): Promise<StockAuthor> => ({
+const adminOf = async ({ who }: Target, how: StockAuthor['how'], reason?: string): Promise<StockAuthor> => ({
   who: await who().catch(() => 'unknown'),
   how,
   reason,
 });
 
-const storeOf = ({ documents, tables }: Target): StockStore => new StockStore(documents, tables.stock);
-
-/** The stock entry of a pet. @param petId as typed @throws AdminError if there is none */
-export async function findStock(target: Target, petId: string): Promise<StockVersion> {
-  const id = parsePetId(petId);
-  const found = await storeOf(target).find(id);
-  if (found) return found;
-  throw noEntry(id);
+interface StockChange {
+  readonly petId: string;
+  readonly quantity?: string | undefined;
+  readonly status?: PetStatus | undefined;
+  readonly version?: string | undefined;
+  /** For the history of the stock. */
+  readonly reason?: string | undefined;
 }
 
 /**
- * Sets the quantity of one pet, its status or both, with one conditional write.
+ * Sets the quantity of one pet, its status or both, by texts as typed; with a version, only while the entry has it.
  *
- * @param texts as typed; with `version`, only while the entry has that version; with a reason for the history
- * @throws AdminError for invalid text, or if the entry was changed or is missing; ServiceError
+ * @returns also a sentence for the admin @throws AdminError for invalid text, or if the entry is not as expected
  */
-export async function setStock(
-  target: Target,
-  { petId, quantity, status, version, reason }: Readonly<Record<'petId', string>> & SetTexts,
-): Promise<StockResult> {
+export async function setStock(target: Target, { petId, quantity, status, version, reason }: StockChange) {
   const id = parsePetId(petId);
-  const fields = {
-    ...(quantity !== undefined && { quantity: parseQuantity(quantity) }),
-    ...(status !== undefined && { status: parseStatus(status) }),
-  };
+  const fields = { ...(quantity !== undefined && { quantity: parseQuantity(quantity) }), ...(status && { status }) };
   if (Object.keys(fields).length === 0) throw new AdminError('Nothing to set. Pass a quantity, --status or both.');
-  const versions = version === undefined ? undefined : [version];
-  const { documents, stockHistory, tables } = target;
-  const changes = new IdempotentChanges(documents, storeOf(target), stockHistory, tables.requests);
+  const change = { petId: id, versions: version === undefined ? undefined : [version], ...fields };
+  const { documents, tables, stockHistory } = target;
+  const stock = new StockStore(documents, tables.stock);
+  const changes = new IdempotentChanges(documents, stock, stockHistory, tables.requests);
   const author = await adminOf(target, 'set', reason);
   try {
-    const { entry } = await changes.apply(undefined, { petId: id, versions, ...fields }, author);
-    return { entry, message: `Pet ${id} has ${stockText(entry)} now.` };
+    const { entry: value } = await changes.apply(undefined, change, author);
+    return { value, text: `Pet ${id} has ${stockText(value)} now.` };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    if (error.code === 'PET_NOT_FOUND') throw noEntry(id);
-    throw error.code === 'PRECONDITION_FAILED' ? await changedMeanwhile(target, id) : error;
+    const { code } = error instanceof ServiceError ? error : {};
+    if (code === 'PET_NOT_FOUND') throw noEntry(id);
+    throw code === 'PRECONDITION_FAILED' ? changedMeanwhile(id) : error;
   }
 }
 
-type SetTexts = Readonly<Partial<Record<'quantity' | 'status' | 'version' | 'reason', string | undefined>>>;
-
-/** Removes a stock entry while it has the version that was shown. @throws AdminError if it was changed or is gone */
-export async function removeStock(
-  target: Target,
-  petId: Int64,
-  version: string,
-  reason?: string,
-): Promise<StockResult> {
-  const { documents, tables, place, stockHistory } = target;
+/** Removes a stock entry as it was shown. @returns also sentences for the admin @throws AdminError if it was changed */
+export async function removeStock(target: Target, { entry: value, version }: StockVersion, reason?: string) {
+  const { documents, tables, stockHistory } = target;
+  const { petId, quantity: was } = value;
   const author = await adminOf(target, 'removal', reason);
   const key = { storeId: STORE_ID, petId: BigInt(petId) };
   const [item] = await itemsOf(documents, tables.stock, [key]);
-  if (!item) throw noEntry(petId);
-  const found = parseStockItem(item);
-  const isDone = found.version === version && (await writeIfUnchanged(documents, tables.stock, item, undefined, key));
-  if (!isDone) throw await changedMeanwhile(target, petId);
-  const write = { petId, at: Date.now(), version: newVersion(), was: found.entry.quantity, replaced: version };
-  await stockHistory.put(write, author);
-  const removed = `Removed the stock entry of pet ${petId} (${stockText(found.entry)}) from ${place}.`;
-  return { entry: found.entry, message: `${removed} ${putBackText(found.entry)}` };
+  const isAsShown = item && parseStockItem(item).version === version;
+  if (!isAsShown || !(await writeIfUnchanged(documents, tables.stock, item, undefined, key)))
+    throw changedMeanwhile(petId);
+  await stockHistory.put({ petId, at: Date.now(), version: newVersion(), was, replaced: version }, author);
+  const { what, putBack } = removalTexts(target, value);
+  return { value, text: `Removed ${what}. ${putBack}` };
 }
 
-/** What a removal removes, and how to undo it: for its confirmation. */
-export const removalText = (entry: InventoryItem): string =>
-  `It has ${stockText(entry)}. GET /inventory/${entry.petId} returns 404 then. ${putBackText(entry)}`;
-
-/** `quantity 7, status sold`. */
 const stockText = ({ quantity, status }: InventoryItem): string =>
   `quantity ${formatNumber(quantity)}, status ${status}`;
 
-function putBackText(entry: InventoryItem): string {
+/** What a removal removes, and how to undo it. */
+export function removalTexts({ place }: Target, entry: InventoryItem) {
   const columns = v.keyof(inventoryItemSchema).options;
-  const row = columns.map((column) => entry[column]).join(',');
-  return `To put it back, import a CSV file with the lines ${columns.join(',')} and ${row}.`;
+  const lines = `${columns.join(',')} and ${columns.map((column) => entry[column]).join(',')}`;
+  return {
+    what: `the stock entry of pet ${entry.petId} (${stockText(entry)}) from ${place}`,
+    putBack: `To put it back, import a CSV file with the lines ${lines}.`,
+  };
 }
 
 const noEntry = (petId: Int64): AdminError =>
   new AdminError(`Pet ${petId} has no stock entry. To create one: npm run admin -- inventory import FILE`);
 
-async function changedMeanwhile(target: Target, petId: Int64): Promise<AdminError> {
-  const { entry } = await findStock(target, petId);
-  return new AdminError(
-    `The stock entry of pet ${petId} was changed meanwhile: ${stockText(entry)}. Nothing was written. Check it, and try again.`,
+const changedMeanwhile = (petId: Int64): AdminError =>
+  new AdminError(
+    `The stock entry of pet ${petId} was changed meanwhile. Nothing was written. Check it, and try again.`,
   );
-}
 
 function parsePetId(text: string): Int64 {
   const petId = v.safeParse(int64Schema, text.trim());
@@ -131,10 +115,4 @@ function parseQuantity(text: string): number {
   const quantity = /^\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN;
   if (v.is(quantitySchema, quantity)) return quantity;
   throw new AdminError(`The quantity must be an integer from 0 to ${formatNumber(MAX_QUANTITY)}, not ${text}.`);
-}
-
-function parseStatus(text: string): InventoryItem['status'] {
-  const { success, output, issues } = v.safeParse(petStatusSchema, text);
-  if (success) return output;
-  throw new AdminError(`The status ${issues[0].message}, not ${text}.`);
 }

@@ -157,34 +157,31 @@ describe('The stock page', () => {
     expect(await response.text()).toMatch(/^petId,quantity,status.*\n3,10,sold,*\n(?:.+\n){62}$/);
   });
 
+  const version = async () => /name="version" value="(.*?)"/.exec(await visitor.page('/stock?petId=100'))?.[1] ?? '';
+
   test.each([
-    ['set', { quantity: '1,000', status: 'sold' }, { quantity: 1000, status: 'sold' }],
+    ['set', { quantity: '1,000', status: 'sold' }, expect.objectContaining({ quantity: 1000, status: 'sold' })],
     ['remove', { confirmed: 'yes' }, undefined],
   ])('changes an entry only while it is as shown: %s', async (form, fields, after) => {
-    const version = async () => /name="version" value="(.*?)"/.exec(await visitor.page('/stock?petId=100'))?.[1] ?? '';
-    const send = async () => visitor.post(`/stock/${form}`, { ...fields, petId: '100', version: await version() });
-    const shown = { ...fields, petId: '100', version: await version() };
+    const send = async (shown: string) =>
+      (await visitor.post(`/stock/${form}`, { ...fields, petId: '100', version: shown })).text();
+    const shown = await version();
     await stock.put(anEntry(100, 3), { version: 'other' });
 
-    const refused = await (await visitor.post(`/stock/${form}`, shown)).text();
-    expect(refused).toContain('pet 100 was changed meanwhile: quantity 3, status available. Nothing was written.');
+    const refused = await send(shown);
+    expect(refused).toContain('pet 100 was changed meanwhile. Nothing was written.');
     // What was sent for the earlier version is not offered again.
     expect(refused).toMatch(/id="set-quantity"[^>]* value="3"/);
-    await send();
-    expect(await stock.read('100')).toEqual(after && expect.objectContaining(after));
-    expect(await (await send()).text()).toContain(after ? '' : 'Pet 100 has no stock entry.');
+    await send(await version());
+    expect(await stock.read('100')).toEqual(after);
     await stock.putAll([anEntry(100, 2, 'pending')]);
   });
 
-  test.each([
-    [{ quantity: '-1' }, 'The quantity must be an integer from 0 to 2,147,483,647, not -1.'],
-    [{ status: 'gone' }, 'The status must be one of available, pending, sold, not gone.'],
-  ])('keeps what was sent if it is invalid: %j', async (fields, message) => {
-    const sent = { petId: '100', quantity: '7', status: 'sold', version: 'unversioned100', ...fields };
-    const text = await (await visitor.post('/stock/set', sent)).text();
-
-    expect(text).toContain(message);
-    expect(text).toMatch(new RegExp(`id="set-quantity"[^>]* value="${sent.quantity}"`));
+  test('keeps an invalid quantity, with the reason', async () => {
+    const sent = { petId: '100', quantity: '-1', status: 'sold', version: await version() };
+    expect(await (await visitor.post('/stock/set', sent)).text()).toMatch(
+      /must be an integer from 0 to 2,147,483,647, not -1\.[^]*id="set-quantity"[^>]* value="-1"[^]*"sold" selected/,
+    );
   });
 
   async function importRows(...rows: string[]): Promise<string> {

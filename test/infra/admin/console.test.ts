@@ -32,14 +32,7 @@ describe('The page of a key', () => {
     world.usage = [marshall({ recordId: 'a', day: yesterday.day, used: 200, refused: 40, sample: true })];
     const text = await page('/keys/a');
 
-    // Of a top of 1,000, which is the limit.
-    expect([...text.matchAll(/<rect (?:class="(\w+)")?[^>]+height="([\d.]+)"/g)].map(([, ...bar]) => bar)).toEqual([
-      ['mark', '100'],
-      [undefined, '20'],
-      ['refused', '4'],
-      [undefined, '5'],
-      ['refused', '0'],
-    ]);
+    expect(text.match(/class="mark"|refused<\/title>/g)).toEqual(['class="mark"', ...Array(2).fill('refused</title>')]);
     expect(text).toContain(`<title>${yesterday.day}: 200 admitted, 40 refused</title>`);
     expect(text).toContain('Line: limit 1,000 per day<');
     expect(text).toContain(`Sample data until ${yesterday.day}.`);
@@ -55,21 +48,17 @@ describe('The page of a key', () => {
     );
   });
 
-  test('reads only this key once it has been listed, and so do its live figures', async () => {
+  test('reads only this key once it has been listed, and its live figures only its record', async () => {
     await service.issue('a');
-    const callsOf = async (path: string) => {
-      const calls: string[] = [];
-      const intercept: Interception = (perform, name) => {
-        calls.push(name);
-        return perform();
-      };
-      expect(await world.run(() => page(path), intercept)).toContain('/ 1,000');
-      return calls;
-    };
     await page('/keys');
 
-    expect(await callsOf('/keys/a')).toEqual(['GetItemCommand', 'QueryCommand', 'QueryCommand']);
-    expect(await callsOf('/keys/a/figures')).toEqual(['GetItemCommand']);
+    for (const [path, calls] of [
+      ['/keys/a', /^(GetItem|Query)Command$/],
+      ['/keys/a/figures', /^GetItemCommand$/],
+    ] as const) {
+      const permit: Interception = (perform, name) => (calls.test(name) ? perform() : Promise.reject(awsError(name)));
+      expect(await world.run(() => page(path), permit)).toContain('/ 1,000');
+    }
   });
 
   test('is missing for an unknown key', async () => {
