@@ -269,4 +269,15 @@ describeInBrowser('The console in a browser', () => {
     expect(stored).toBe('[{},{},""]');
     expect(page.url()).not.toMatch(KEY_PATTERN);
   });
+
+  test('figures that are not updated say so', async () => {
+    await open('/overview');
+    await page.context().setOffline(true);
+    const notice = page.locator('[aria-live="polite"]');
+    await notice.getByText('the console does not respond').waitFor();
+    expect(await notice.innerText()).toMatch(/^These figures are of \d\d:\d\d UTC and not updated: /);
+    await check('stale figures');
+    await page.context().setOffline(false);
+    await notice.filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+  });
 });

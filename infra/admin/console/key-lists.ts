@@ -46,10 +46,19 @@ export function stateBadge({ state, suspendedBy, suspendedUntil }: KeyView): Htm
   return markup`<span class="badge ${state}">${state}${suspendedBy && by}${until && ` until ${until}`}</span>`;
 }
 
-/** Table of keys; undefined if there are none. @param head renders the title of a column */
-function keyListHtml(label: string, views: readonly KeyView[], head = ([, title]: Column): Html | string => title) {
+/** Table of keys; undefined if there are none. @param query of a page that is sorted by the titles of columns */
+function keyListHtml(label: string, views: readonly KeyView[], query?: Query): Html | undefined {
+  const [first] = views;
+  const { sort = 'name' } = query ?? {};
   const rows = views.map((view) => columns.map(([, , cell]) => cell(view)));
-  return rows.length > 0 ? table(label, columns.map(head), rows) : undefined;
+  const order = columns.map(([id, , , valueOf]) => {
+    const isDescending = first && (typeof valueOf(first) === 'number') !== sort.startsWith('-');
+    return query !== undefined && id === sort.replace('-', '') && (isDescending ? 'descending' : 'ascending');
+  });
+  const titles = columns.map(([id, title]) =>
+    query ? markup`<a href="${address(query, { page: '', sort: sort === id ? `-${id}` : id })}">${title}</a>` : title,
+  );
+  return first && table(label, titles, rows, order);
 }
 
 const byText = new Intl.Collator();
@@ -109,15 +118,10 @@ function keyRows(found: readonly KeyView[], query: Query): Html {
   const last = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
   const page = Math.min(last, Math.max(1, Math.trunc(Number(query['page'])) || 1));
   const rows = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  const { sort = 'name' } = query;
   const next = page < last && markup`<a href="${address(query, { page: String(page + 1) })}">Next →</a>`;
-  const head = ([id, title]: Column): Html => {
-    const direction = sort === id ? ' ↓' : sort === `-${id}` ? ' ↑' : '';
-    return markup`<a href="${address(query, { page: '', sort: sort === id ? `-${id}` : id })}">${title}${direction}</a>`;
-  };
   return markup`<section data-live="${address(query)}" data-seconds="30">
 <p class="quiet">${counted(found.length, 'key')}</p>
-${keyListHtml('Keys', rows, head) ?? markup`<p class="empty">No keys match these filters. <a href="keys">Show all</a> or <a href="keys/new">create a key</a>.</p>`}
+${keyListHtml('Keys', rows, query) ?? markup`<p class="empty">No keys match these filters. <a href="keys">Show all</a> or <a href="keys/new">create a key</a>.</p>`}
 ${last > 1 && markup`<p class="pages"><span>Page ${formatNumber(page)} of ${formatNumber(last)}</span>${next}</p>`}</section>`;
 }
 

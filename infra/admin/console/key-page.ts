@@ -146,7 +146,7 @@ function question(site: Site, view: KeyView, [name, action]: NamedAction, values
 ${facts({
   ...Object.fromEntries(shown),
   Id: markup`<code>${id}</code>`,
-  'Plan until now': plans[plan].title,
+  ...((values['plan'] ?? plan) !== plan && { 'Plan until now': plans[plan].title }),
   'Last used': timeOrNever(lastUsed),
   'This minute': counted(usedThisMinute, 'request'),
   Today: counted(usedToday, 'request'),

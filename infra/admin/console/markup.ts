@@ -122,14 +122,16 @@ export function meter(label: string, used: number, limit: number): Html {
 
 const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
 
-/** A table that scrolls by itself, also by keyboard. Numbers and their titles are right-aligned. */
+/** A table that scrolls by itself, also by keyboard. Right-aligns numbers. @param order aria-sort of each column */
 export function table(
   label: string,
   titles: readonly (Html | string)[],
   rows: readonly (readonly (Html | string)[])[],
+  order: readonly (string | false)[] = [],
 ): Html {
   const sides = titles.map((_, at) => (rows.some((cells) => isNumber(cells[at])) ? markup` class="number"` : markup``));
-  const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}>${title}</th>`);
+  const sorted = order.map((direction) => direction && markup` aria-sort="${direction}"`);
+  const heads = titles.map((title, at) => markup`<th scope="col"${sides[at]}${sorted[at]}>${title}</th>`);
   const row = (cells: readonly (Html | string)[]): Html =>
     markup`<tr>${cells.map((cell, at) => markup`<td${sides[at]}>${cell}</td>`)}</tr>`;
   return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
