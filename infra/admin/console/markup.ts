@@ -3,9 +3,15 @@ import { capitalized, formatNumber, visibleLines } from '../service/text.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** Escapes interpolated values. Not named `html`, so that Prettier leaves the markup as it is. */
-export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
-  html(strings, ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)));
+/**
+ * Escapes interpolated values. Backslashes in the markup, as of a pattern, stay as written.
+ * Not named `html`, so that Prettier leaves the markup as it is.
+ */
+export const markup = ({ raw }: TemplateStringsArray, ...values: unknown[]): Html =>
+  html(
+    Object.assign([...raw], { raw }),
+    ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)),
+  );
 
 export interface Page {
   readonly title: string;

@@ -19,7 +19,7 @@ import { onForm, type Site } from './site.ts';
 const PAGE_SIZE = 50;
 
 /** The pattern keeps everything but an id out of the address. */
-const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\\s*-?\\d{1,19}\\s*"`;
+const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\s*-?\d{1,19}\s*"`;
 
 const statusChoices = petStatuses.map((status) => [status, status] as const);
 const filterFields = [
