@@ -235,7 +235,8 @@ test('keys sync adopts a key from the AWS console; all commands escape control c
 test('--help is there for every command, without a server', async () => {
   const onKeys = ['create', 'list', 'show', 'history', ...Object.keys(keyActions), 'find', 'sync'];
   const files = ['inventory', 'pets', 'orders'].flatMap((kind) => [`${kind} import`, `${kind} export`]);
-  for (const words of [...onKeys.map((name) => `keys ${name}`), 'usage', 'restore', ...files]) {
+  const onStock = ['inventory history', 'inventory changes'];
+  for (const words of [...onKeys.map((name) => `keys ${name}`), 'usage', 'restore', ...files, ...onStock]) {
     const stdout = await new AdminCommand('').output(...words.split(' '), '--help');
     expect(stdout).toMatch(new RegExp(`^Usage: npm run admin -- ${words}[^]+--json[^]+--url <url>[^]+--stage <stage>`));
   }

@@ -86,8 +86,10 @@ const csvColumns = 'id name plan state created expires lastUsed perMinute perDay
 const inertCell = (text: string): string => text.replace(/^\s*[-=+@|\uFF0B\uFF0D\uFF1D\uFF20]/, "'$&");
 
 /** Without a byte order mark, Excel reads names in another encoding. */
-export const keyListCsv = (views: readonly KeyView[]): string =>
-  stringify([...views], { bom: true, header: true, columns: csvColumns, cast: { string: inertCell } }).trimEnd();
+export const csvOf = (rows: readonly object[], columns: readonly string[]): string =>
+  stringify([...rows], { bom: true, header: true, columns: [...columns], cast: { string: inertCell } }).trimEnd();
+
+export const keyListCsv = (views: readonly KeyView[]): string => csvOf(views, csvColumns);
 
 const shortState = (view: KeyView): string =>
   view.state === 'active' && view.tokens.every(({ neverShown }) => neverShown)

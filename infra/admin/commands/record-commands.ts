@@ -13,6 +13,7 @@ import type { Target } from '../service/target.ts';
 import { countsText } from '../service/text.ts';
 import { onService, type Outcome, outcome } from './options.ts';
 import { confirm, withProgress } from './output.ts';
+import { addHistoryCommands } from './stock-history-commands.ts';
 
 export function inventoryCommand(): Command {
   const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels; set or remove one');
@@ -37,6 +38,7 @@ export function inventoryCommand(): Command {
     if (!yes) await confirm(`Remove ${what}? ${putBack}`);
     return removeStock(target, found);
   });
+  addHistoryCommands(inventory);
   return inventory;
 }
 

@@ -80,6 +80,13 @@ function parseFutureTime(text: string): number {
   );
 }
 
+/** Parses a date (its start in UTC), a date and time, or a duration until now. @returns past Unix milliseconds */
+export function parsePastTime(text: string): number {
+  const time = isDuration(text) ? Date.now() - parseDuration(text) : isoTime(text);
+  if (time <= Date.now()) return time;
+  throw new InvalidArgumentError('It must be in the past: a date such as 2026-11-01, 2026-11-01T18:00Z, or 7d.');
+}
+
 /** Values of an action on keys, from the command's options or the console's fields. */
 export interface Inputs {
   readonly name: string;
@@ -173,7 +180,7 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
   reason: optional(
     '--reason <text>',
     'Reason',
-    'reason, recorded in the history of the key; must not contain a token',
+    'reason, recorded in the history; must not contain a token',
     parseReason,
   ),
 };

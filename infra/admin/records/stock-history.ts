@@ -1,0 +1,134 @@
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { paginateQuery, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import pThrottle from 'p-throttle';
+import * as v from 'valibot';
+import { int64Schema } from '../../../shared/contract/int64.ts';
+import type { Item } from '../../../shared/item-attributes.ts';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
+import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { findPet } from '../../../shared/stores/find-pet.ts';
+import { StockStore } from '../../../shared/stores/stock-store.ts';
+import { AdminError } from '../service/failures.ts';
+import type { Target } from '../service/target.ts';
+import { counted, formatNumber, formatTime, truncated } from '../service/text.ts';
+import { authorsOf, parseRecord, rowOf, rowsOfPet, type StockRecord, type StockRow } from './stock-rows.ts';
+
+/** Max changes of one result. */
+export const MAX_CHANGES = 100_000;
+
+/**
+ * The changes of the stock of a pet in the last days, newest first.
+ *
+ * @param text the id, as typed @param max changes @throws AdminError if there is neither an entry nor a change
+ */
+export async function historyOfPet(target: Target, text: string, days: number, max = MAX_CHANGES) {
+  const { documents, tables } = target;
+  const { success, output: petId } = v.safeParse(int64Schema, text.trim());
+  if (!success) throw new AdminError(`${text} is not a pet id.`);
+  // First: a change that follows is among the records.
+  const current = await new StockStore(documents, tables.stock).find(petId);
+  const since = isoDay(Date.now() - (days - 1) * DAY_MS);
+  const query = {
+    TableName: tables.changes,
+    KeyConditionExpression: 'petId = :petId',
+    ExpressionAttributeValues: { ':petId': BigInt(petId) },
+    ScanIndexForward: false,
+    ConsistentRead: true,
+  };
+  const records: StockRecord[] = [];
+  for await (const { Items = [] } of paginateQuery({ client: documents, pageSize: 1_000 }, query)) {
+    records.push(...Items.map(parseRecord));
+    if (records.length > max || (records.at(-1)?.at ?? since) < since) break;
+  }
+  const end = records.findIndex(({ at }, index) => at < since || index === max);
+  const older = records[end];
+  const shown = older ? records.slice(0, end) : records;
+  const read = async (id: string) => [id, await target.keyTable.get(id).catch(() => undefined)] as const;
+  const keys = new Map(await Promise.all([...authorsOf(shown)].map(read)));
+  if (!current && records.length === 0)
+    throw new AdminError(`Pet ${petId} has no stock entry, and no changes of one are recorded.`);
+  const pet = await findPet(documents, tables.pets, petId);
+  /** Whether there are more changes in these days. */
+  const isCut = older !== undefined && older.at >= since;
+  return {
+    petId,
+    name: pet?.name ?? null,
+    days,
+    isCut,
+    entry: current?.entry,
+    rows: rowsOfPet(shown, current, older, keys),
+  };
+}
+
+const SEGMENTS = 4;
+/** Pages of 1 MB that all segments together read: a fifth of what a new table can. */
+const PAGES_PER_SECOND = 20;
+const inTurn = pThrottle({ limit: PAGES_PER_SECOND / 10, interval: 100 })(() => Promise.resolve());
+/** At half a read per 4 KB, as docs/operating/costs.md has its price. */
+const USD_PER_MB = 0.000016;
+
+/** Number and size of all records, which AWS updates every six hours, and a sentence on what it takes to read them. */
+export async function estimateOfScan({ documents, tables }: Target) {
+  const { Table } = await documents.send(new DescribeTableCommand({ TableName: tables.changes }));
+  const { ItemCount: count = 0, TableSizeBytes: bytes = 0 } = Table ?? {};
+  const size = Math.ceil(bytes / 1_048_576);
+  const seconds = counted(Math.ceil(size / PAGES_PER_SECOND), 'second');
+  const effort = `${formatNumber(size)} MB, about ${seconds} and ${(size * USD_PER_MB).toFixed(2)} USD`;
+  return { count, text: `Reading the changes of all keys and admins: ${formatNumber(count)} records, ${effort}.` };
+}
+
+/**
+ * What a key changed, of all pets, newest first: a scan, as the records are by pet.
+ *
+ * @param since Unix milliseconds @param maxPages after which the scan stops @throws AdminError for too many changes
+ */
+export async function changesByKey(
+  { documents, tables }: Target,
+  key: KeyRecord,
+  since: number,
+  onPage: (records: number) => void = () => undefined,
+  maxPages = Infinity,
+) {
+  const found: StockRecord[] = [];
+  let pages = 0;
+  const scan = async (Segment: number): Promise<boolean> => {
+    let ExclusiveStartKey: Item | undefined;
+    do {
+      if ((pages += 1) > maxPages) return false;
+      await inTurn();
+      const command = new ScanCommand({
+        TableName: tables.changes,
+        FilterExpression: 'who = :who AND change >= :since',
+        ExpressionAttributeValues: { ':who': key.recordId, ':since': new Date(since).toISOString() },
+        Segment,
+        TotalSegments: SEGMENTS,
+        ExclusiveStartKey,
+      });
+      const { Items = [], ScannedCount = 0, LastEvaluatedKey } = await documents.send(command);
+      found.push(...Items.map(parseRecord));
+      if (found.length > MAX_CHANGES)
+        throw new AdminError(`The key has made more than ${counted(MAX_CHANGES, 'change')}: pass a later --since.`);
+      onPage(ScannedCount);
+      ExclusiveStartKey = LastEvaluatedKey;
+    } while (ExclusiveStartKey);
+    return true;
+  };
+  const done = await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scan(segment)));
+  const keys = new Map([[key.recordId, key]]);
+  const rows = found.toSorted((a, b) => (a.at < b.at ? 1 : -1)).map((record) => rowOf(record, keys));
+  return { id: idOf(key), name: key.name, isCut: done.includes(false), rows };
+}
+
+export const CHANGE_TITLES = ['time', 'quantity', 'change', 'status', 'who', 'by', 'reference', 'reason'];
+
+/** The texts of a row under the titles. The author is the last part of an ARN, or a key and its token. */
+export function changeCells({ at, note, who, name, token, how, ...row }: StockRow): string[] {
+  if (at === null) return [note ?? '', ...CHANGE_TITLES.slice(1).map(() => '')];
+  const { quantity, difference, status, reference, reason } = row;
+  const left = note === 'removed' ? note : quantity === null ? 'not known' : formatNumber(quantity);
+  const sign = (difference ?? 0) > 0 ? '+' : '';
+  const change = note === 'new' ? note : difference === null ? 'not known' : sign + formatNumber(difference);
+  const author = name === null ? who?.replace(/^arn:(?:[^:]*:){4}/, '') : `${name} (${who})`;
+  const by = [author, token].filter((part) => part !== null).join(' ');
+  return [formatTime(at), left, change, status ?? '', by, how ?? '', truncated(reference ?? '', 40), reason ?? ''];
+}
