@@ -276,6 +276,22 @@ describeOnTerminal('On a terminal, an import', () => {
   });
 });
 
+test('The history of a pet shows an import and an update, and what the key changed', async () => {
+  const file = fileOf('stock.csv', 'petId,quantity,status', '8101,5,sold');
+  await admin.output('inventory', 'import', file, '--reason', 'by\u202e count');
+  await api.patch(8_101, '{"quantity":7}');
+
+  const history = await admin.output('inventory', 'history', '8101', '--days', '2');
+  const updated = '7\t\\+2\tsold\tDemo Enterprise \\(demo-enterprise\\) main/.{4}\tupdate\t\t\n';
+  expect(history).toMatch(
+    new RegExp(`^Pet 8101 has .*\n\n.*\n.*\t${updated}.*\t5\tnew\tsold\t.+\timport\t\tby.u202e count\n$`),
+  );
+  expect(await admin.output('inventory', 'history', '8101', '--csv')).toContain(',8101,new,5,,5,sold,');
+  const changes = await admin.output('inventory', 'changes', '--key', 'demo-enterprise', '--since', '1h');
+  expect(changes).toMatch(new RegExp(`^pet\t[^]*\n8101\t.*\t${updated}`));
+  expect(await admin.failure('inventory', 'history', '8102')).toContain('Pet 8102 has no stock entry, and no changes');
+});
+
 /** A value of a schema, with all of its optional fields: the first or the last known. @throws Error where none is */
 function sampleOf(schema: v.GenericSchema, which: 'find' | 'findLast' = 'find'): unknown {
   const { wrapped, entries, item, options }: Parts = Object(schema);

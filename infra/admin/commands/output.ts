@@ -13,6 +13,7 @@ type Style = Parameters<typeof styleText>[0];
 /** Reports waits and skipped records on standard error. @param option that selects the service */
 export function progressListener(option: string): ProgressListener {
   let isReported = false;
+  let last: string | undefined;
   const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
   return {
     throttled() {
@@ -21,7 +22,11 @@ export function progressListener(option: string): ProgressListener {
       isReported = true;
     },
     unreadable: ({ message }) => say(message),
-    incomplete: say,
+    incomplete(message) {
+      // Once for a series, as of an import.
+      if (message !== last) say(message);
+      last = message;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { type PetStatus, petStatuses } from '../../../shared/contract/records.ts';
 import { tableNames } from '../../tables.ts';
 import { findStock, removalTexts, removeStock, setStock } from '../records/change-stock.ts';
+import { inputs } from '../keys/inputs.ts';
 import { exportRecords } from '../records/export-records.ts';
 import { differencesText, previewImport } from '../records/import-records.ts';
 import { fieldsOf, formatsOf, orders, pets, type RecordKind, stockEntries } from '../records/record-kinds.ts';
@@ -54,6 +55,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .argument('<file>', `${formatsOf(kind)} file with ${fieldsOf(kind)}`)
     .option('--dry-run', 'show the changes without writing them', false)
     .option('--yes', 'skip the confirmation', false);
+  if (kind.table === 'stock') fromFile.option(inputs.reason.flag, inputs.reason.hint, inputs.reason.parse);
   onService<ImportOptions>(fromFile, (find, options, file) => importFile(kind, find, options, file));
   const toFile = group
     .command('export')
@@ -67,13 +69,13 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
   return group;
 }
 
-type ImportOptions = Readonly<Record<'dryRun' | 'yes', boolean>>;
+type ImportOptions = Readonly<Record<'dryRun' | 'yes', boolean>> & { readonly reason?: string };
 
 /** Shows the changes, asks for confirmation on a stage, and writes exactly these changes. */
 export async function importFile<Entry>(
   kind: RecordKind<Entry>,
   find: () => Promise<Target>,
-  { dryRun, yes }: ImportOptions,
+  { dryRun, yes, reason }: ImportOptions,
   file: string,
 ): Promise<Outcome> {
   const source = { name: file, open: () => createReadStream(fromUserDirectory(file)) };
@@ -88,7 +90,7 @@ export async function importFile<Entry>(
     process.stderr.write(`${lines.join('\n')}\n`);
     await confirm(`Import these into ${place}? The replaced values are lost.`);
   }
-  const { message, ...done } = await withProgress('Writing', write);
+  const { message, ...done } = await withProgress('Writing', (show) => write(show, reason));
   const text = [...(isAsked ? [] : lines), message, ...linesOfUnwritten(done.changedMeanwhile)].join('\n');
   return { value: { ...planned, ...done, imported: done.added + done.changed }, text };
 }

@@ -11,6 +11,7 @@ import type { Target } from '../service/target.ts';
 import { counted, countsText, formatNumber, truncated, visible } from '../service/text.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
+import { recordStockWrite } from './record-stock-write.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
@@ -38,7 +39,7 @@ interface Pending {
  *
  * @param find looks the store up, only after the file is validated
  * @returns the counts; descriptions of the largest changes, largest first and safe to print, with a title; and a
- *   function that writes all of them
+ *   function that writes all of them, with the reason for the history of the stock
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
@@ -68,7 +69,8 @@ export async function previewImport<Entry>(
     largest = largest.toSorted((a, b) => b.size - a.size).slice(0, 10);
     onProgress(counts.added + counts.changed + counts.same, all.length);
   }
-  const write = (onWritten?: OnProgress) => writePending(source, kind, store, pending, onWritten);
+  const write = (onWritten?: OnProgress, reason?: string) =>
+    writePending(source, kind, store, pending, onWritten, reason);
   const shown = largest.length < counts.changed ? ` (${largest.length} of ${formatNumber(counts.changed)})` : '';
   return { counts, largest: largest.map(({ text }) => text), largestTitle: `Largest changes${shown}`, write };
 }
@@ -85,11 +87,13 @@ async function writePending<Entry>(
   store: Target,
   pending: readonly Pending[],
   onProgress: OnProgress = () => undefined,
+  reason?: string,
 ) {
   const done = { added: 0, changed: 0, changedMeanwhile: [] as Int64[] };
   const write = async ({ id, before, item }: Pending): Promise<void> => {
     if (!(await writeIfUnchanged(store.documents, store.tables[kind.table], before, item)))
       return void done.changedMeanwhile.push(id);
+    if (kind.table === 'stock') await recordStockWrite(store, before, item, { how: 'import', reason });
     done[before ? 'changed' : 'added'] += 1;
     onProgress(done.added + done.changed, pending.length);
   };

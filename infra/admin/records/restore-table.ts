@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
+import { newVersion } from '../../../shared/stores/stock-store.ts';
 import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
@@ -11,6 +12,7 @@ import type { Item } from '../../write-items.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import type { OnProgress } from './record-kinds.ts';
+import { recordStockWrite } from './record-stock-write.ts';
 import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** `exact`: also overwrite items that differ and delete added ones. `open`: restore keys active. */
@@ -45,22 +47,34 @@ export async function restoreTable(target: Target, table: TableName, options: Re
   }
   async function* changes(): AsyncGenerator<readonly [before: Item | undefined, after: Item | undefined]> {
     for await (const [after, before] of pairs(copy, live))
-      if (!before || (exact && !isDeepStrictEqual(before, after))) yield [before, after];
+      if (!before || (exact && !isDeepStrictEqual(contentOf(before), contentOf(after)))) yield [before, after];
     if (exact) for await (const pair of pairs(live, copy)) if (!pair[1]) yield pair;
   }
   const write = async ([before, after]: readonly [Item | undefined, Item | undefined]): Promise<void> => {
-    const item = after && table === 'keys' ? restoredKey(after, open) : after;
+    const item = after && restoredItem(table, after, open);
     const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
     if (after && !item) return void done.lost.push(`${after['name']} (${after['keyId'] ?? id})`);
     const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
     if (isDone) done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
     else done.changedMeanwhile.push(id);
-    if (!isDone || dryRun || !item || table !== 'keys') return;
+    if (!isDone || dryRun) return;
+    if (table === 'stock') await recordStockWrite(target, before, item, { how: 'restore', reason: `from ${copy}` });
+    if (table !== 'keys' || !item) return;
     const [recordId, revision] = [String(item['recordId']), Number(item['revision'])];
     await target.history.put({ recordId, revision, at: revision, what: ['restored from a backup'] });
   };
   await Readable.from(changes()).forEach(write, { concurrency: CONCURRENT_WRITES });
   return done;
+}
+
+/** All but the version of a stock entry: a restored one has another. */
+const contentOf = (item: Item): Item => ({ ...item, version: undefined });
+
+/** The item to write for one of the copy; undefined if it cannot be restored. */
+function restoredItem(table: TableName, item: Item, isOpen: boolean): Item | undefined {
+  if (table === 'keys') return restoredKey(item, isOpen);
+  // ETags of the time before the restore must not match.
+  return table === 'stock' ? { ...item, version: newVersion() } : item;
 }
 
 /** The item of a restored key, which a sync creates or adopts in API Gateway; undefined if its value is unknown. */

@@ -9,6 +9,7 @@ import type { Target } from '../../../infra/admin/service/target.ts';
 import type { TableName } from '../../../infra/tables.ts';
 import { type Item, writeItems } from '../../../infra/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
+import { StockHistory } from '../../../shared/stores/stock-history.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { engines, pointSdkAt } from '../../support/engines.ts';
@@ -17,7 +18,14 @@ import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { aKey, createKeysTable, createPetsTable, createRequestsTable, createStockTable } from '../../support/tables.ts';
+import {
+  aKey,
+  createChangesTable,
+  createKeysTable,
+  createPetsTable,
+  createRequestsTable,
+  createStockTable,
+} from '../../support/tables.ts';
 import { HANG_MS } from '../../support/until.ts';
 
 acceptForeignErrors();
@@ -44,6 +52,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
   let target: Target;
   let live: string;
   let copy: string;
+  let changes: string;
 
   beforeAll(async () => {
     engine = await FaultyEngine.start(start);
@@ -70,10 +79,14 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     engine.faults = () => undefined;
     engine.beforeCall = () => Promise.resolve();
     [copy, live] = [await create(client), await create(client)];
-    target = { ...world.target, documents: client, tables: { ...world.target.tables, [name]: live } };
+    changes = await createChangesTable(client);
+    const stockHistory = new StockHistory({ client, tableName: changes, onLost: () => undefined });
+    target = { ...world.target, documents: client, stockHistory, tables: { ...world.target.tables, [name]: live } };
     await put(copy, before);
     await put(live, now);
   }
+  /** Stock without its versions. */
+  const contentOf = async (table: string) => (await itemsOf(table)).map(({ version: _version, ...item }) => item);
   /** Has the response to the first call of an action lost: the SDK repeats the call. */
   function loseFirst(action: string): void {
     let isLost = false;
@@ -106,7 +119,8 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       expect(await itemsOf(live)).toHaveLength(130);
 
       expect(await restore('stock', { exact: true })).toMatchObject({ ...all, added: 0 });
-      expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+      expect(await contentOf(live)).toEqual(await contentOf(copy));
+      expect(await restore('stock', { exact: true })).toMatchObject({ added: 0, changed: 0, deleted: 0 });
     });
 
     test('that was interrupted is completed by another run', async () => {
@@ -119,7 +133,24 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       engine.faults = () => undefined;
       await restore('stock', { exact: true });
 
-      expect(await itemsOf(live)).toEqual(await itemsOf(copy));
+      expect(await contentOf(live)).toEqual(await contentOf(copy));
+    });
+
+    test('gives each entry a new version, and records what it replaced', async () => {
+      await restore('stock', { exact: true });
+      const versions = (await itemsOf(live)).map(({ version }) => String(version));
+      const recorded = await itemsOf(changes);
+      const of = (petId: number) =>
+        recorded.find((record) => JSON.stringify(record['petId']) === JSON.stringify({ value: String(petId) }));
+
+      expect(versions.filter((version) => version === 'v1')).toHaveLength(80);
+      expect(recorded).toHaveLength(50);
+      const how = { who: 'ann', how: 'restore', reason: `from ${copy}` };
+      expect(of(0)).toMatchObject({ ...how, quantity: number(1), was: number(2), replaced: 'v2' });
+      expect(versions).toContain(String(of(0)?.['change']).slice(-12));
+      expect(of(20)).toMatchObject({ ...how, quantity: number(1), replaced: 'none' });
+      expect(of(125)).toMatchObject({ ...how, was: number(3), replaced: 'v3' });
+      expect(of(125)).not.toHaveProperty('quantity');
     });
 
     test.each(['PutItem', 'DeleteItem'])('recognizes its own write after a lost response: %s', async (action) => {
@@ -153,7 +184,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     const unchanged = await itemsOf(live);
     const importing = (yes: boolean) => {
       const onStage = { ...target, stage: 'staging', place: 'the stage staging' } as const;
-      return importFile(stockEntries, () => Promise.resolve(onStage), { dryRun: false, yes }, file);
+      return importFile(stockEntries, () => Promise.resolve(onStage), { dryRun: false, yes, reason: 'count' }, file);
     };
     await expect(importing(false)).rejects.toThrow('the stage staging? The replaced values');
     expect(await itemsOf(live)).toEqual(unchanged);
@@ -165,6 +196,11 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     const { value } = await importing(true);
     process.exitCode = 0;
     expect(value).toMatchObject({ added: 1, changed: 1, changedMeanwhile: ['1'], imported: 2 });
+    const recorded = { who: 'ann', how: 'import', reason: 'count', quantity: number(5), status: 'sold' };
+    expect(await itemsOf(changes)).toMatchObject([
+      { ...recorded, petId: number(2), was: number(3), replaced: 'v3' },
+      { ...recorded, petId: number(3), replaced: 'none' },
+    ]);
     expect(await itemsOf(live)).toContainEqual(expect.objectContaining({ version: 'v9' }));
   });
 
