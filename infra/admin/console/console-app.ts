@@ -15,6 +15,7 @@ import { addKeyPage, addNewKeyPage } from './key-page.ts';
 import { addKeysPage, addOverviewPage } from './key-lists.ts';
 import { markup } from './markup.ts';
 import { Site } from './site.ts';
+import { addKeyChangesPage } from './stock-changes.ts';
 import { addStockPage } from './stock-page.ts';
 
 /** Loopback only: other machines cannot connect. */
@@ -62,7 +63,7 @@ export function createConsole(target: Target, origin: string, link: LoginLink): 
   }
   // First the session check: bodies of requests without a session are not read.
   app.use(guard).post('*', formLimit(target.option));
-  for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addStockPage])
+  for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addKeyChangesPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">All keys</a></p>`;
   const notFound = (c: Context, failure: string) =>

@@ -30,6 +30,7 @@ export function addKeyPage(app: Hono, site: Site): void {
     const content = markup`${head(view)}
 ${isRevoked ? markup`<p>${revokedText(view)}</p>` : figures(view)}
 ${usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay)}
+<p class="links"><a href="keys/${view.id}/changes">What it changed</a></p>
 ${isRevoked ? '' : tokenSection(view)}
 ${history}
 ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;

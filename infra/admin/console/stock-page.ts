@@ -15,6 +15,7 @@ import type { Target } from '../service/target.ts';
 import { capitalized, formatNumber } from '../service/text.ts';
 import { field, filters, hidden, type Html, markup, nothingSent, type Sent, table } from './markup.ts';
 import { onForm, type Site } from './site.ts';
+import { changesOfPet } from './stock-changes.ts';
 
 const PAGE_SIZE = 50;
 
@@ -53,7 +54,8 @@ export function addStockPage(app: Hono, site: Site): void {
   const { target } = site;
   const show = async (c: Context, sent: Sent = nothingSent): Promise<Response> => {
     const query = { petId: sent.values['petId'] ?? '', ...c.req.query() };
-    const content = markup`<h1>Stock</h1>${await stockSection(site, query, sent)}${fileCards(site)}`;
+    const changes = await changesOfPet(site, query['petId']);
+    const content = markup`<h1>Stock</h1>${await stockSection(site, query, sent)}${changes}${fileCards(site)}`;
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   };
   app.get('/stock', (c) => show(c));

@@ -6,7 +6,7 @@ import { NO_ENTRY, type StockAuthor, StockHistory, type StockWrite } from '../..
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { int64 } from '../../support/int64.ts';
 import { aKey, anEntry, createChangesTable, createPetsTable, StockTable } from '../../support/tables.ts';
-import { AdminService, HOUR_MS, NOW } from './admin-service.ts';
+import { ConsoleService, HOUR_MS, NOW, Visitor } from './admin-service.ts';
 
 const petId = int64('101');
 
@@ -67,7 +67,7 @@ describe('The history of a pet', () => {
 
 describe('Recorded changes', () => {
   const database = new EmbeddedDatabase();
-  const service = new AdminService();
+  const service = new ConsoleService();
   const key = aKey({ keyId: 'acme', name: 'acme', revision: 1 });
   let target: Target;
   let stock: StockTable;
@@ -145,5 +145,15 @@ describe('Recorded changes', () => {
     expect((await changesByKey(target, key, 0)).rows).toHaveLength(60);
     expect(await changesByKey(target, key, 0, undefined, 0)).toMatchObject({ isCut: true, rows: [] });
     expect((await estimateOfScan(target)).text).toMatch(/MB, about \d+ seconds? and \d\.\d\d USD/);
+  });
+
+  test('are pages of the console', async () => {
+    const visitor = await new Visitor(target).letIn();
+
+    const text = await visitor.page('/stock?petId=101');
+    expect(text).toContain('<title>2026-11-21: 9</title>');
+    expect(text).toContain('inventory history 101 --days 400');
+    expect(await visitor.page('/keys/acme')).toContain('href="keys/acme/changes"');
+    expect(await visitor.page('/keys/acme/changes')).toMatch(/The newest 50 of 60[^]*inventory changes --key acme/);
   });
 });

@@ -1,0 +1,80 @@
+import type { Hono } from 'hono';
+import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
+import { CHANGE_TITLES, changeCells, changesByKey, historyOfPet } from '../records/stock-history.ts';
+import type { StockRow } from '../records/stock-rows.ts';
+import { AdminError, awsReason } from '../service/failures.ts';
+import { capitalized, formatNumber, withTarget } from '../service/text.ts';
+import { facts, type Html, markup, table } from './markup.ts';
+import type { Site } from './site.ts';
+import { CHART_DAYS, picture } from './usage-picture.ts';
+
+/** Max changes that a page reads of a pet. */
+const MAX_READ = 2_000;
+/** Max pages of 1 MB that it reads of all pets: a second. */
+const MAX_PAGES = 20;
+const MAX_SHOWN = 50;
+
+/** The latest changes of a pet, also of a removed one, with its quantity per day; nothing without a pet. */
+export async function changesOfPet({ target }: Site, petId = ''): Promise<Html | undefined> {
+  const found =
+    petId.trim() === '' ? undefined : await historyOfPet(target, petId, CHART_DAYS, MAX_READ).catch(reasonOf);
+  if (found === undefined) return undefined;
+  if (typeof found === 'string') return markup`<section class="card"><h2>Changes</h2>${found}</section>`;
+  const all = withTarget(`npm run admin -- inventory history ${found.petId}`, target.option);
+  return markup`${quantityPicture(found.rows)}<section class="card"><h2>Changes</h2>
+${changeTable(found.rows, `No changes in ${CHART_DAYS} days.`)}<p class="quiet">All of 400 days: <code>${all} --days 400</code></p></section>`;
+}
+
+/** Undefined for a pet without changes. Without permission to read them, an admin still sees the rest of the page. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof AdminError) return undefined;
+  const reason = awsReason(error);
+  if (reason === undefined) throw error;
+  return `The history cannot be read. ${reason}.`;
+}
+
+/** The last known quantity of each day, from the first day on that has one. */
+function quantityPicture(rows: readonly StockRow[]): Html | undefined {
+  const changes = rows.flatMap(({ at, note, quantity, was }) =>
+    at === null
+      ? []
+      : [{ day: at.slice(0, 10), left: note === 'removed' ? 0 : quantity, was: note === 'new' ? 0 : was }],
+  );
+  if (changes.length === 0) return undefined;
+  const days = Array.from({ length: CHART_DAYS }, (_, index) => {
+    const day = isoDay(Date.now() - (CHART_DAYS - 1 - index) * DAY_MS);
+    const last = changes.find((change) => change.day <= day && change.left !== null);
+    const value = last ? last.left : (changes.at(-1)?.was ?? null);
+    return { day, value: value ?? 0, title: value === null ? 'not known' : formatNumber(value) };
+  });
+  const cells = days.toReversed().map(({ day, title }) => [day, title]);
+  const highest = formatNumber(Math.max(...days.map(({ value }) => value)));
+  return markup`<section class="card"><h2>Quantity at the end of the day</h2>
+${facts({ Today: days.at(-1)?.title ?? '', Highest: highest })}${picture('Quantity', days)}
+<details><summary>As a table</summary>${table('Quantity', ['Day (UTC)', 'Quantity'], cells)}</details></section>`;
+}
+
+function changeTable(rows: readonly StockRow[], none: string, pets: readonly Html[] = []): Html {
+  if (rows.length === 0) return markup`<p class="quiet">${none}</p>`;
+  const titles = [...CHANGE_TITLES, ...(pets.length > 0 ? ['pet'] : [])].map(capitalized);
+  const cells = rows.slice(0, MAX_SHOWN).map((row, at) => [changeCells(row), pets.slice(at, at + 1)].flat());
+  return markup`${table('Changes', titles, cells)}
+${rows.length > MAX_SHOWN && markup`<p class="quiet">The newest ${MAX_SHOWN} of ${formatNumber(rows.length)}.</p>`}`;
+}
+
+const petLink = ({ petId }: StockRow): Html => markup`<a href="stock?petId=${petId}">${petId}</a>`;
+
+/** `/keys/ID/changes`: what a key changed. */
+export function addKeyChangesPage(app: Hono, site: Site): void {
+  const { target } = site;
+  app.get('/keys/:id/changes', async (c) => {
+    const key = await site.key(c.req.param('id'));
+    const { id, name, rows, isCut } = await changesByKey(target, key, 0, undefined, MAX_PAGES);
+    const title = `Changes by ${name}`;
+    const part = isCut && `Only some of the records of all pets were searched, up to ${MAX_PAGES} MB. `;
+    const all = withTarget(`npm run admin -- inventory changes --key ${id}`, target.option);
+    const content = markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>${title}</h1>
+<section class="card">${changeTable(rows, 'None found.', rows.map(petLink))}<p class="quiet">${part}All: <code>${all}</code></p></section>`;
+    return site.show(c, { title, part: 'keys' }, content);
+  });
+}
