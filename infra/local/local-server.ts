@@ -41,7 +41,7 @@ import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { writeNotice } from './local-server-error.ts';
 import { LogGroups } from './log-groups.ts';
 import type { StartOptions } from './options.ts';
-import { loadSampleUsage, prepareData } from './prepare-data.ts';
+import { loadSampleMonth, prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -118,7 +118,7 @@ async function start(options: LocalServerOptions, starting: Promise<Engine>, clo
   service.resolve({ restApi, controlPlane, ...shared });
   if (options.sampleData) {
     // Its writes would delay the start.
-    const loaded = loadSampleUsage(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
+    const loaded = loadSampleMonth(stack, documents).catch((error: unknown) => writeNotice(messageOf(error)));
     closings.defer(() => loaded);
   }
   return {

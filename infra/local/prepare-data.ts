@@ -7,13 +7,14 @@ import { type PlanId, planIds, plans } from '../../shared/keys/plans.ts';
 import { parseToken } from '../../shared/keys/token.ts';
 import { petItem } from '../../shared/stores/find-pet.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';
-import { stockItem } from '../../shared/stores/stock-store.ts';
+import { StockHistory } from '../../shared/stores/stock-history.ts';
+import { stockItem, StockStore } from '../../shared/stores/stock-store.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 import { type Item, writeItems } from '../write-items.ts';
 import { applyTemplate, type GatewayRecords, gatewayTable, type UsagePlan } from './control-plane/gateway-records.ts';
 import { createTables, tablesOf } from './dynamodb/tables.ts';
 import { LocalServerError } from './local-server-error.ts';
-import { sampleOrders, samplePets, sampleStock, sampleUsage } from './sample-data.ts';
+import { sampleChanges, sampleOrders, samplePets, sampleStock, sampleUsage } from './sample-data.ts';
 import type { ServedStack } from './template/stack.ts';
 
 /** Creates missing tables, sample data and demo keys, and reads API Gateway's records. */
@@ -36,11 +37,28 @@ export async function prepareData(
   await issueDemoKeys(client, outputOf(stack, 'KeysTableName'), records);
 }
 
+/** Adds sample usage and sample changes of stock, each to an empty table. */
+export async function loadSampleMonth(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
+  await loadSampleUsage(stack, client);
+  await loadSampleChanges(stack, client);
+}
+
 /** Adds sample usage to an empty table. The totals come last: the next start repeats what was interrupted. */
-export async function loadSampleUsage(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
+async function loadSampleUsage(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
   const table = outputOf(stack, 'UsageTableName');
   if ((await new KeyUsage(client, table).of(undefined, '')).length > 0) return;
   for (const items of sampleUsage(Date.now())) await writeItems(client, table, items, (item) => item);
+}
+
+/** Adds sample changes of pets 101, 301 and 401 to an empty table. */
+async function loadSampleChanges(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
+  const tableName = outputOf(stack, 'ChangesTableName');
+  const stock = new StockStore(client, outputOf(stack, 'StockTableName'));
+  const history = new StockHistory({ client, tableName, onLost: () => undefined });
+  const pets = sampleStock.filter(({ petId }) => ['101', '301', '401'].includes(petId));
+  const entries = await Promise.all(pets.map(({ petId }) => stock.find(petId)));
+  const changes = entries.flatMap((entry) => (entry ? sampleChanges(entry, Date.now()) : []));
+  await fill(client, tableName, changes, (change) => history.writeOf(...change).Item);
 }
 
 function outputOf(stack: ServedStack, name: string): string {

@@ -8,6 +8,8 @@ import { DAY_MS, isoDay } from '../../shared/keys/verdict.ts';
 import { inventoryItemSchema } from '../../shared/contract/inventory.ts';
 import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
+import type { StockAuthor, StockWrite } from '../../shared/stores/stock-history.ts';
+import type { StockVersion } from '../../shared/stores/stock-store.ts';
 import { demoKey, limitsOfDemoKey } from '../demo-keys.ts';
 
 const sampleDataSchema = v.object({
@@ -48,4 +50,28 @@ export function sampleUsage(now: number) {
   const totals = [...sumByDay(ofKeys.map(([, usage]) => usage)).values()];
   const ofAll = totals.map((usage): [string, DayUsage] => [ALL_KEYS, { ...usage, sample: true }]);
   return [ofKeys, ofAll].map((days) => days.map(([recordId, usage]) => KeyUsage.itemOf(recordId, usage)));
+}
+
+/** Changes of an entry in the month before, up to its current version: sales each day, and a delivery each week. */
+export function sampleChanges({ entry, version }: StockVersion, now: number): [StockWrite, StockAuthor][] {
+  const unit = Math.ceil(entry.quantity / 10);
+  const versionAt = (daysAgo: number): string => (daysAgo === 0 ? version : `sample${entry.petId}-${daysAgo}`);
+  let { quantity } = entry;
+  return Array.from({ length: SAMPLE_DAYS }, (_, daysAgo) => {
+    const isDelivery = daysAgo % 7 === 6;
+    const was = quantity + unit * (isDelivery ? -12 : 1 + (daysAgo % 3));
+    const replaced = versionAt(daysAgo + 1);
+    const write = {
+      ...entry,
+      quantity,
+      was,
+      replaced,
+      version: versionAt(daysAgo),
+      at: now - (daysAgo + 0.5) * DAY_MS,
+    };
+    quantity = was;
+    const key = demoKey(isDelivery ? 'business' : 'free');
+    const author = { who: parseToken(key)?.recordId ?? '', token: `main/${key.slice(-4)}`, reason: 'sample data' };
+    return [write, { ...author, how: isDelivery ? 'update' : 'adjustment' }];
+  });
 }
