@@ -16,28 +16,36 @@ import { onService, type Outcome, outcome } from './options.ts';
 import { confirm, withProgress } from './output.ts';
 import { addHistoryCommands } from './stock-history-commands.ts';
 
+const reasonOption = [inputs.reason.flag, inputs.reason.hint, inputs.reason.parse] as const;
+
 export function inventoryCommand(): Command {
-  const inventory = recordsCommand(stockEntries, 'inventory', 'stock levels; set or remove one');
+  const inventory = recordsCommand(
+    stockEntries,
+    'inventory',
+    'stock levels; set or remove one, and see who changed it',
+  );
   const set = inventory
     .command('set')
     .description('Set the quantity of one pet, its status or both, effective immediately')
     .argument('<petId>', 'id of the pet')
     .argument('[quantity]', 'new quantity')
     .addOption(new Option('--status <status>', 'new status').choices(petStatuses));
-  onService<{ readonly status?: PetStatus }>(set, async (find, { status }, petId, quantity) =>
-    setStock(await find(), { petId, quantity, status }),
+  onService<{ readonly status?: PetStatus; readonly reason?: string }>(
+    set.option(...reasonOption),
+    async (find, { status, reason }, petId, quantity) => setStock(await find(), { petId, quantity, status, reason }),
   );
   const remove = inventory
     .command('remove')
     .description('Remove the stock entry of one pet, effective immediately; the pet itself stays')
     .argument('<petId>', 'id of the pet')
     .option('--yes', 'skip the confirmation', false);
-  onService<{ readonly yes: boolean }>(remove, async (find, { yes }, argument) => {
+  remove.option(...reasonOption);
+  onService<{ readonly yes: boolean; readonly reason?: string }>(remove, async (find, { yes, reason }, argument) => {
     const target = await find();
     const found = await findStock(target, argument);
     const { what, putBack } = removalTexts(target, found.entry);
     if (!yes) await confirm(`Remove ${what}? ${putBack}`);
-    return removeStock(target, found);
+    return removeStock(target, found, reason);
   });
   addHistoryCommands(inventory);
   return inventory;
@@ -55,7 +63,7 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .argument('<file>', `${formatsOf(kind)} file with ${fieldsOf(kind)}`)
     .option('--dry-run', 'show the changes without writing them', false)
     .option('--yes', 'skip the confirmation', false);
-  if (kind.table === 'stock') fromFile.option(inputs.reason.flag, inputs.reason.hint, inputs.reason.parse);
+  if (kind.table === 'stock') fromFile.option(...reasonOption);
   onService<ImportOptions>(fromFile, (find, options, file) => importFile(kind, find, options, file));
   const toFile = group
     .command('export')

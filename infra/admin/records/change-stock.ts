@@ -6,17 +6,11 @@ import { quantitySchema } from '../../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../../shared/contract/records.ts';
 import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
-import type { StockAuthor } from '../../../shared/stores/stock-history.ts';
-import {
-  newVersion,
-  parseStockItem,
-  STORE_ID,
-  StockStore,
-  type StockVersion,
-} from '../../../shared/stores/stock-store.ts';
+import { parseStockItem, STORE_ID, StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { formatNumber } from '../service/text.ts';
+import { recordStockWrite } from './record-stock-write.ts';
 import { writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** The stock entry of a pet. @param petId as typed @throws AdminError if there is none */
@@ -26,13 +20,6 @@ export async function findStock({ documents, tables }: Target, petId: string): P
   if (found) return found;
   throw noEntry(id);
 }
-
-/** An admin as the author of a change, for the history of the stock. */
-const adminOf = async ({ who }: Target, how: StockAuthor['how'], reason?: string): Promise<StockAuthor> => ({
-  who: await who().catch(() => 'unknown'),
-  how,
-  reason,
-});
 
 interface StockChange {
   readonly petId: string;
@@ -53,10 +40,10 @@ export async function setStock(target: Target, { petId, quantity, status, versio
   const fields = { ...(quantity !== undefined && { quantity: parseQuantity(quantity) }), ...(status && { status }) };
   if (Object.keys(fields).length === 0) throw new AdminError('Nothing to set. Pass a quantity, --status or both.');
   const change = { petId: id, versions: version === undefined ? undefined : [version], ...fields };
-  const { documents, tables, stockHistory } = target;
+  const { documents, tables, stockHistory, who } = target;
   const stock = new StockStore(documents, tables.stock);
   const changes = new IdempotentChanges(documents, stock, stockHistory, tables.requests);
-  const author = await adminOf(target, 'set', reason);
+  const author = { who: await who().catch(() => 'unknown'), how: 'set', reason } as const;
   try {
     const { entry: value } = await changes.apply(undefined, change, author);
     return { value, text: `Pet ${id} has ${stockText(value)} now.` };
@@ -69,15 +56,14 @@ export async function setStock(target: Target, { petId, quantity, status, versio
 
 /** Removes a stock entry as it was shown. @returns also sentences for the admin @throws AdminError if it was changed */
 export async function removeStock(target: Target, { entry: value, version }: StockVersion, reason?: string) {
-  const { documents, tables, stockHistory } = target;
-  const { petId, quantity: was } = value;
-  const author = await adminOf(target, 'removal', reason);
+  const { documents, tables } = target;
+  const { petId } = value;
   const key = { storeId: STORE_ID, petId: BigInt(petId) };
   const [item] = await itemsOf(documents, tables.stock, [key]);
   const isAsShown = item && parseStockItem(item).version === version;
   if (!isAsShown || !(await writeIfUnchanged(documents, tables.stock, item, undefined, key)))
     throw changedMeanwhile(petId);
-  await stockHistory.put({ petId, at: Date.now(), version: newVersion(), was, replaced: version }, author);
+  await recordStockWrite(target, item, undefined, { how: 'removal', reason });
   const { what, putBack } = removalTexts(target, value);
   return { value, text: `Removed ${what}. ${putBack}` };
 }
