@@ -112,6 +112,7 @@ const environmentAt = (engine: URL) => ({
   AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
   AWS_SESSION_TOKEN: 'bench',
+  CHANGES_TABLE: 'changes',
   REQUESTS_TABLE: 'requests',
   OVERFLOW_USAGE_IDENTIFIER: 'overflow',
   INTERIM_USAGE_IDENTIFIER: 'interim',

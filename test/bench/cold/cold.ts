@@ -9,7 +9,14 @@ import { generateToken } from '../../../shared/keys/token.ts';
 import { int64 } from '../../support/int64.ts';
 import { documentsAt } from '../../support/local-host.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
-import { anEntry, createOrdersTable, createPetsTable, KeysTable, StockTable } from '../../support/tables.ts';
+import {
+  anEntry,
+  createChangesTable,
+  createOrdersTable,
+  createPetsTable,
+  KeysTable,
+  StockTable,
+} from '../../support/tables.ts';
 import { ExecutionEnvironment, type Measured } from '../execution-environment.ts';
 import { atMost, type Figure, median, progress, type Size } from '../figure.ts';
 import { startTlsProxy } from './tls-proxy.ts';
@@ -110,8 +117,15 @@ async function fill(engine: URL): Promise<Record<string, string>> {
   const pets = await createPetsTable(documents);
   await writeItems(documents, pets, [{ id: int64('1'), name: 'Dalmatian', photoUrls: [] }], petItem);
   const orders = await createOrdersTable(documents);
+  const changes = await createChangesTable(documents);
   documents.destroy();
-  return { KEYS_TABLE: keys.name, STOCK_TABLE: stock.name, PETS_TABLE: pets, ORDERS_TABLE: orders };
+  return {
+    CHANGES_TABLE: changes,
+    KEYS_TABLE: keys.name,
+    STOCK_TABLE: stock.name,
+    PETS_TABLE: pets,
+    ORDERS_TABLE: orders,
+  };
 }
 
 async function coldRun(...started: Parameters<typeof ExecutionEnvironment.start>): Promise<ColdRun> {
