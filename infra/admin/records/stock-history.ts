@@ -64,8 +64,8 @@ const SEGMENTS = 4;
 /** Pages of 1 MB that all segments together read: a fifth of what a new table can. */
 const PAGES_PER_SECOND = 20;
 const inTurn = pThrottle({ limit: PAGES_PER_SECOND / 10, interval: 100 })(() => Promise.resolve());
-/** At half a read per 4 KB, as docs/operating/costs.md has its price. */
-const USD_PER_MB = 0.000016;
+/** Of 4 KB, eventually consistent: half a read unit each. */
+const READ_UNITS_PER_MB = 128;
 
 /** Number and size of all records, which AWS updates every six hours, and a sentence on what it takes to read them. */
 export async function estimateOfScan({ documents, tables }: Target) {
@@ -73,7 +73,7 @@ export async function estimateOfScan({ documents, tables }: Target) {
   const { ItemCount: count = 0, TableSizeBytes: bytes = 0 } = Table ?? {};
   const size = Math.ceil(bytes / 1_048_576);
   const seconds = counted(Math.ceil(size / PAGES_PER_SECOND), 'second');
-  const effort = `${formatNumber(size)} MB, about ${seconds} and ${(size * USD_PER_MB).toFixed(2)} USD`;
+  const effort = `${formatNumber(size)} MB, about ${seconds} and ${formatNumber(size * READ_UNITS_PER_MB)} reads`;
   return { count, text: `Reading the changes of all keys and admins: ${formatNumber(count)} records, ${effort}.` };
 }
 
