@@ -18,7 +18,7 @@ interface Part {
 const parts: Readonly<Record<(typeof partNames)[number], Part>> = {
   attacks: { about: 'what one key that is refused does to the other customers', run: benchAttacks },
   costs: { about: 'what requests take: capacity units, time, log lines, bytes', run: benchCosts },
-  parsers: { about: 'what the worst input of each parser takes, beside the longest good one', run: benchParsers },
+  parsers: { about: 'what the worst bodies take to parse, next to the longest good one', run: benchParsers },
   cold: { about: 'cold start and first response of each function', run: benchCold },
   host: { about: 'start and memory of the local server', run: benchHost },
   listing: { about: 'time and memory of the list, up to 100,000 pets', run: benchListing },
