@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -13,9 +14,10 @@ import { orderSchema } from '../../shared/contract/orders.ts';
 import { petRecordSchema } from '../../shared/contract/pets.ts';
 import { AdminCommand, adminTarget, describeOnTerminal, failureLine, Terminal } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { awsFault, type Fault, FaultyLink } from '../support/faulty-engine.ts';
+import { awsFault, type Call, type Fault, FaultyLink } from '../support/faulty-engine.ts';
 import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { sampleOf } from '../support/sample-of.ts';
 import { createStockTable } from '../support/tables.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -54,10 +56,6 @@ const textOf = async (path: string): Promise<string> => (await api.send('GET', p
 const petIdsIn = (text: string) => text.match(/"petId":-?\d+/g) ?? [];
 
 const ORDERS = 'id,petId,quantity,shipDate,status,complete';
-
-/** The first texts contain all that a format could lose. */
-const texts = [' thrée; fo\\ur\t', 'https://example.com/?a=1&b=2', '2026-12-01T10:00:00Z', MAX_INT64];
-const scalars = [...texts, 7, true, 8, false];
 
 describe('An export has exactly what was imported:', () => {
   test('all rows, in place of what the file had before', async () => {
@@ -137,10 +135,12 @@ test.each(Object.entries(sent))('Each field of an update is stored: %s', async (
 const HEADER = 'petId,quantity,status';
 /** More than one page of a list. */
 const manyRows = (first: number) => [HEADER, ...Array.from({ length: 1_200 }, (_, index) => `${index + first},1,sold`)];
+const isOfStock = ({ action, body }: Call): boolean => action === 'PutItem' && body.includes('"storeId"');
+
 /** Lets so many items be written. */
 function failAfter(count: number, fault: Fault): void {
   let writes = 0;
-  link.faults = ({ action }) => (action === 'PutItem' && (writes += 1) > count ? fault : undefined);
+  link.faults = (call) => (isOfStock(call) && (writes += 1) > count ? fault : undefined);
 }
 
 describe('An import', () => {
@@ -200,28 +200,47 @@ describe('An import', () => {
   });
 });
 
-test('inventory set changes the quantity, the status or both; inventory remove asks, and says how to undo it', async () => {
-  await admin.output('inventory', 'import', fileOf('set.csv', HEADER, '70001,1,sold'));
+test('inventory set and remove change an entry, and its history has all changes', async () => {
+  await admin.output('inventory', 'import', fileOf('set.csv', HEADER, '70001,1,sold'), '--reason', 'by\u202e count');
   await admin.output('pets', 'import', fileOf('pet.jsonl', '{"id":70001,"name":"Rex","photoUrls":[]}'));
   const set = (...words: string[]) => admin.output('inventory', 'set', '70001', ...words);
   expect(await set('1,007')).toBe('Pet 70001 has quantity 1,007, status sold now.\n');
   expect(await set('--status', 'pending')).toBe('Pet 70001 has quantity 1,007, status pending now.\n');
-  await set('7', '--status', 'available');
+  await set('9', '--status', 'available');
+  await api.patch(70_001, '{"quantity":7}');
   expect(await textOf('/inventory/70001')).toBe('{"petId":70001,"quantity":7,"status":"available"}');
 
   const remove = ['inventory', 'remove', '70001'];
   const what = `the stock entry of pet 70001 (quantity 7, status available) from ${host.origin}`;
   const putBack = `To put it back, import a CSV file with the lines ${HEADER} and 70001,7,available.`;
   expect(await admin.failure(...remove)).toBe(`Remove ${what}? ${putBack} Pass --yes to confirm.`);
-  expect(await admin.output(...remove, '--yes')).toBe(`Removed ${what}. ${putBack}\n`);
+  expect(await admin.output(...remove, '--yes', '--reason', 'wrong id')).toBe(`Removed ${what}. ${putBack}\n`);
   expect((await api.send('GET', '/inventory/70001')).status).toBe(404);
   expect(await textOf('/pets/70001')).toBe('{"id":70001,"name":"Rex","photoUrls":[]}');
+
+  const byKey = '7\t-2\tavailable\tDemo Enterprise (demo-enterprise) main/7JB0\tupdate\t\t';
+  const history = await admin.output('inventory', 'history', '70001', '--days', '2');
+  const [title, , , ...rows] = history.trimEnd().split('\n');
+  expect(title).toBe('Pet 70001 (Rex) has no stock entry.');
+  expect(rows.map((row) => row.replace(/^.*? UTC\t/, '').replaceAll(userInfo().username, 'ann'))).toEqual([
+    'removed\t-7\t\tann\tremoval\t\twrong id',
+    byKey,
+    '9\t-998\tavailable\tann\tset\t\t',
+    '1,007\t0\tpending\tann\tset\t\t',
+    '1,007\t+1,006\tsold\tann\tset\t\t',
+    '1\tnew\tsold\tann\timport\t\tby\\u202e count',
+  ]);
+  expect(await admin.output('inventory', 'history', '70001', '--csv')).toContain(',70001,new,1,,1,sold,');
+  const changes = await admin.output('inventory', 'changes', '--key', 'demo-enterprise', '--since', '1h');
+  expect(changes).toMatch(/^pet\t[^]*\n70001\t/);
+  expect(changes).toContain(byKey);
 });
 
 test.each([
   [['set', '70002', '7'], 'Pet 70002 has no stock entry. To create one: npm run admin -- --url http'],
   [['set', '70001'], 'Nothing to set. Pass a quantity, --status or both.'],
   [['remove', '70002', '--yes'], 'Pet 70002 has no stock entry.'],
+  [['history', '70002'], 'Pet 70002 has no stock entry, and no changes'],
 ])('inventory %j fails with one line', async (words, message) => {
   expect(await admin.failure('inventory', ...words)).toContain(message);
 });
@@ -275,38 +294,3 @@ describeOnTerminal('On a terminal, an import', () => {
     expect(screen.lastIndexOf('\u001b[?7h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?7l'));
   });
 });
-
-test('The history of a pet shows an import and an update, and what the key changed', async () => {
-  const file = fileOf('stock.csv', 'petId,quantity,status', '8101,5,sold');
-  await admin.output('inventory', 'import', file, '--reason', 'by\u202e count');
-  await api.patch(8_101, '{"quantity":7}');
-
-  const history = await admin.output('inventory', 'history', '8101', '--days', '2');
-  const updated = '7\t\\+2\tsold\tDemo Enterprise \\(demo-enterprise\\) main/.{4}\tupdate\t\t\n';
-  expect(history).toMatch(
-    new RegExp(`^Pet 8101 has .*\n\n.*\n.*\t${updated}.*\t5\tnew\tsold\t.+\timport\t\tby.u202e count\n$`),
-  );
-  expect(await admin.output('inventory', 'history', '8101', '--csv')).toContain(',8101,new,5,,5,sold,');
-  const changes = await admin.output('inventory', 'changes', '--key', 'demo-enterprise', '--since', '1h');
-  expect(changes).toMatch(new RegExp(`^pet\t[^]*\n8101\t.*\t${updated}`));
-  expect(await admin.failure('inventory', 'history', '8102')).toContain('Pet 8102 has no stock entry, and no changes');
-});
-
-/** A value of a schema, with all of its optional fields: the first or the last known. @throws Error where none is */
-function sampleOf(schema: v.GenericSchema, which: 'find' | 'findLast' = 'find'): unknown {
-  const { wrapped, entries, item, options }: Parts = Object(schema);
-  if (wrapped) return sampleOf(wrapped, which);
-  if (entries)
-    return Object.fromEntries(Object.entries(entries).map(([name, field]) => [name, sampleOf(field, which)]));
-  if (item) return [sampleOf(item, which)];
-  const value = [...(options ?? []), ...scalars][which]((one) => v.is(schema, one));
-  if (value === undefined) throw new Error(`There is no sample of ${schema.expects}`);
-  return value;
-}
-
-interface Parts {
-  readonly wrapped?: v.GenericSchema;
-  readonly entries?: v.ObjectEntries;
-  readonly item?: v.GenericSchema;
-  readonly options?: readonly unknown[];
-}
