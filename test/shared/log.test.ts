@@ -1,5 +1,12 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { type CompletedRequest, logError, requestLine, requestLog, SLOW_CLIENT, unrecordedLog } from '../../shared/log.ts';
+import {
+  type CompletedRequest,
+  logError,
+  requestLine,
+  requestLog,
+  SLOW_CLIENT,
+  unrecordedLog,
+} from '../../shared/log.ts';
 import { metricsIn } from '../support/request-lines.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
