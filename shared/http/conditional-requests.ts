@@ -3,13 +3,14 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
 import type { ChangeResult, IdempotentRequest } from '../stores/idempotent-changes.ts';
+import { withoutTokens } from '../keys/token.ts';
 import type { StockAuthor } from '../stores/stock-history.ts';
 import type { StockChange } from '../stores/stock-store.ts';
 import type { Reply } from './operation-handler.ts';
 import { type ApiRequest, headerValues, type RequestHeaders } from './request.ts';
 import { REVALIDATED } from './response-headers.ts';
 
-/** Another release's authorizer may not say it. */
+/** If another release's authorizer sends no id. */
 const UNKNOWN_AUTHOR = 'unknown';
 
 /** `"…"` or `W/"…"` (RFC 9110 §8.8.3), anywhere in a text. */
@@ -109,12 +110,11 @@ export function idempotentRequest(
 }
 
 /** The client, for the history of the stock. @throws ServiceError INVALID_HEADER */
-export const authorOf = (request: ApiRequest, how: StockAuthor['how']): StockAuthor => ({
-  who: request.authorizer.recordId ?? UNKNOWN_AUTHOR,
-  token: request.authorizer.token,
-  how,
-  reference: idempotencyKeyOf(request),
-});
+export function authorOf(request: ApiRequest, how: StockAuthor['how']): StockAuthor {
+  const { recordId: who = UNKNOWN_AUTHOR, token } = request.authorizer;
+  const reference = idempotencyKeyOf(request);
+  return { who, token, how, reference: reference && withoutTokens(reference) };
+}
 
 /** In a fixed order of properties: a retry may reach another release, as in a canary. */
 function fingerprintOf({ petId, versions, ...fields }: StockChange): string {

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../contract/inventory.ts';
-import { isUnavailable, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
+import { isResponseLost, isUnavailable, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
 import { exactNumbers } from '../item-attributes.ts';
 import { changeFailure, isExpected, petNotFound, stockChangeError } from './change-failures.ts';
 import type { StockAuthor, StockHistory, StockWrite } from './stock-history.ts';
@@ -39,8 +39,10 @@ export type ChangeResult = StockVersion & { readonly isReplayed?: boolean };
 class IdempotentChangeState extends ChangeState {
   /** The entry as last read. */
   entry: InventoryItem | undefined;
-  /** Whether the transaction has the record of its author: until it fails for its sake. */
-  isRecorded = true;
+  /** Why the transaction no longer writes the history: it failed for that, or had no response. */
+  unrecorded: unknown;
+  /** Whether a transaction without the history was applied, or may have been. */
+  isLost = false;
   readonly author: StockAuthor;
 
   constructor(author: StockAuthor) {
@@ -68,7 +70,7 @@ export class IdempotentChanges {
   }
 
   /**
-   * A transaction whose condition fails, as no write sets its version, the read of an update, and its record. The pet
+   * A transaction for a version that no write sets, the read of an update, and a refused put in the history. The pet
    * differs each time, so concurrent starts do not conflict.
    */
   get probes() {
@@ -89,7 +91,7 @@ export class IdempotentChanges {
     if (request) return this.applyIdempotently(request, change, author);
     const at = Date.now();
     const { replaced, ...result } = await this.#stock.change(change);
-    const before = replaced ? { replaced: replaced.version, was: replaced.quantity } : expectedOf(change);
+    const before = { ...knownOf(change), ...(replaced && { replaced: replaced.version, was: replaced.quantity }) };
     await this.#history.put({ ...before, ...result.entry, at, version: result.version }, author);
     return result;
   }
@@ -104,7 +106,9 @@ export class IdempotentChanges {
   async applyIdempotently(request: IdempotentRequest, change: StockChange, author: StockAuthor): Promise<ChangeResult> {
     const state = new IdempotentChangeState(author);
     try {
-      return await retry(() => this.#attempt(request, change, state), isUnavailable);
+      const result = await retry(() => this.#attempt(request, change, state), isUnavailable);
+      if (state.isLost) this.#history.warn(state.unrecorded, change.petId);
+      return result;
     } catch (error) {
       const retryable = { message: RETRY_WITH_SAME_KEY, headers: { 'Retry-After': '1' } };
       throw changeFailure(error, state.mayBeApplied && retryable);
@@ -113,14 +117,17 @@ export class IdempotentChanges {
 
   async #attempt(request: IdempotentRequest, change: StockChange, state: IdempotentChangeState): Promise<ChangeResult> {
     const response = 'by' in change ? undefined : await this.#responseTo(change, state);
+    const withHistory = state.unrecorded === undefined;
     try {
       await state.written(this.#client.send(this.#transaction(request, change, state, response)));
+      state.isLost ||= !withHistory;
     } catch (error) {
-      if (this.#isForItsRecord(error, state)) {
-        state.isRecorded = false;
-        const result = await this.#attempt(request, change, state);
-        if (!result.isReplayed) this.#history.lose(error, change.petId);
-        return result;
+      if (isResponseLost(error)) {
+        state.isLost ||= !withHistory;
+        state.unrecorded ??= error;
+      } else if (withHistory && isForHistory(error, state)) {
+        state.unrecorded = error;
+        return this.#attempt(request, change, state);
       }
       if (!(error instanceof TransactionCanceledException)) throw error;
       const [record, stock] = error.CancellationReasons ?? [];
@@ -134,17 +141,6 @@ export class IdempotentChanges {
       throw (isRefused ? refusalOf(stock.Item, change, state) : undefined) ?? reasonOf(error);
     }
     return response ?? this.#read(change.petId);
-  }
-
-  /**
-   * Whether a transaction perhaps failed for the sake of its author's record: that action is its only reason, or
-   * DynamoDB refused the whole transaction, as it does without the table or the permission.
-   */
-  #isForItsRecord(error: unknown, { isRecorded, startedAt }: IdempotentChangeState): boolean {
-    if (!isRecorded || Date.now() > startedAt + LAST_ATTEMPT_AFTER_MS) return false;
-    if (!(error instanceof TransactionCanceledException)) return !isUnavailable(error);
-    const codes = error.CancellationReasons?.map(({ Code }) => Code !== 'None') ?? [];
-    return codes.indexOf(true) === RECORD_ACTION;
   }
 
   /**
@@ -173,11 +169,11 @@ export class IdempotentChanges {
     return found;
   }
 
-  /** The condition holds the fields that an update keeps, so the entry is the stored response. */
+  /** The condition requires the fields that an update keeps, so the stored response is exact. */
   #transaction(
     request: IdempotentRequest,
     change: StockChange,
-    { version, startedAt, isRecorded, author }: IdempotentChangeState,
+    { version, startedAt, unrecorded, author }: IdempotentChangeState,
     response: StockVersion | undefined,
   ) {
     const now = Math.floor(Date.now() / 1_000);
@@ -195,21 +191,28 @@ export class IdempotentChanges {
     const left = response ? fieldsOfEntry.filter((field) => !(field in change)) : [];
     const unchanged = Object.fromEntries(left.map((field) => [field, response?.entry[field]]));
     const update = this.#stock.writeOf(change, version, unchanged);
-    // It cannot return what it replaced.
-    const added = 'by' in change ? change.by : undefined;
-    const write: StockWrite = { petId: change.petId, at: startedAt, version, ...fields, added, ...expectedOf(change) };
-    const recorded = isRecorded ? [{ Put: this.#history.writeOf(write, author) }] : [];
-    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }, ...recorded] });
+    const write: StockWrite = { petId: change.petId, at: startedAt, version, ...fields, ...knownOf(change) };
+    const history = unrecorded === undefined ? [{ Put: this.#history.writeOf(write, author) }] : [];
+    return new TransactWriteCommand({ TransactItems: [{ Put: record }, { Update: update }, ...history] });
   }
 }
 
-/** The index of the author's record among the actions of a transaction. */
-const RECORD_ACTION = 2;
+/**
+ * Whether a transaction perhaps failed for its write of the history, the last action: that is the only reason, or
+ * DynamoDB refused the whole transaction, as it does without the table or the permission.
+ */
+function isForHistory(error: unknown, { startedAt }: IdempotentChangeState): boolean {
+  if (Date.now() > startedAt + LAST_ATTEMPT_AFTER_MS) return false;
+  if (!(error instanceof TransactionCanceledException)) return !isUnavailable(error);
+  const [record, stock, history] = error.CancellationReasons ?? [];
+  return record?.Code === 'None' && stock?.Code === 'None' && history?.Code !== 'None';
+}
 
-/** What a change replaces, as far as its conditions say it. */
-const expectedOf = ({ versions, ifQuantity }: StockChange) => ({
+/** What a change replaces and adds, as far as it says so itself. */
+const knownOf = ({ versions, ifQuantity, ...change }: StockChange) => ({
   replaced: versions?.length === 1 ? versions[0] : undefined,
   was: ifQuantity,
+  added: 'by' in change ? change.by : undefined,
 });
 
 /** Why a transaction was canceled, as an error of that name. A reason that every attempt would meet comes first. */

@@ -17,7 +17,7 @@ export type WriteKind = 'update' | 'adjustment' | 'batch' | 'set' | 'import' | '
 
 /** Who wrote an entry, how and why. */
 export interface StockAuthor {
-  /** The record id of a client's key, whose key id changes in a restore; of an admin as in the history of keys. */
+  /** A client's record id, as a restore changes key ids; an admin as in the history of keys. */
   readonly who: string;
   /** Label and last four characters of the client's token. */
   readonly token?: string | undefined;
@@ -78,7 +78,7 @@ export class StockHistory {
     return { TableName: this.#settings.tableName, Item };
   }
 
-  /** Records a completed change, with one attempt. It never throws: a failure is reported. */
+  /** Records a completed change. It never throws: a failure is reported. */
   async put(write: StockWrite, author: StockAuthor): Promise<void> {
     const { client, maxWaitMs = MAX_WAIT_MS } = this.#settings;
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
@@ -86,14 +86,14 @@ export class StockHistory {
     try {
       await Promise.race([client.send(new PutCommand(this.writeOf(write, author))), timedOut]);
     } catch (error) {
-      this.lose(error, write.petId);
+      this.warn(error, write.petId);
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** Reports that a change is perhaps not recorded. */
-  lose(error: unknown, petId: Int64): void {
+  warn(error: unknown, petId: Int64): void {
     this.#settings.onLost(error, petId);
   }
 }

@@ -110,7 +110,7 @@ export const stockEntrySchema = v.object({
   status: petStatusSchema,
 } satisfies SchemasOf<InventoryItem>);
 
-/** The condition of each field that {@link stockEntrySchema} can read it; {@link conditionsOf} has the quantity's. */
+/** For each field, the condition that {@link stockEntrySchema} can read it; {@link conditionsOf} has the quantity's. */
 const readable = {
   status: (name, value) => `${name} IN (${petStatuses.map(value).join(', ')})`,
 } satisfies Record<
@@ -124,7 +124,7 @@ export const stockItemSchema = v.pipe(
   v.transform(({ version, ...entry }): StockVersion => ({ entry, version: version ?? unversioned(entry.petId) })),
 );
 
-/** The item of an entry that replaces the one its pet has. Numbers that may be beyond 2^53 are BigInts. */
+/** The item of an entry, with a new version. Numbers that may be beyond 2^53 are BigInts. */
 export const stockItem = ({ petId, ...fields }: InventoryItem) => ({
   storeId: STORE_ID,
   petId: BigInt(petId),
@@ -215,11 +215,9 @@ function changedBy(change: StockChange, old: Item, version: string): ChangedStoc
   const { entry, version: replaced } = success ? output : parseStockItem(healed);
   const after = 'by' in fields ? { quantity: entry.quantity + fields.by } : fields;
   const quantity = success ? entry.quantity : undefined;
-  return {
-    entry: v.parse(inventoryItemSchema, { ...entry, ...after }),
-    version,
-    replaced: { version: replaced, quantity },
-  };
+  const changed = { entry: v.parse(inventoryItemSchema, { ...entry, ...after }), version };
+  // A client that retries has repeated a write whose response was lost.
+  return replaced === version ? changed : { ...changed, replaced: { version: replaced, quantity } };
 }
 
 type Attributes = Pick<ReturnType<typeof expressionAttributes>, 'name' | 'value'>;

@@ -200,12 +200,12 @@ describe('the service', () => {
     },
   );
 
-  test('makes one write to the key and one call to the stock per admitted request', async () => {
+  test('makes one write to the key and one call to the stock per admitted request, and one more records a change', async () => {
     await api.list();
     engine.calls.length = 0;
     await api.list();
     await api.setQuantity(101, 4);
 
-    expect(engine.actions).toEqual(['UpdateItem', 'Query', 'UpdateItem', 'UpdateItem']);
+    expect(engine.actions).toEqual(['UpdateItem', 'Query', 'UpdateItem', 'UpdateItem', 'PutItem']);
   });
 });

@@ -246,7 +246,7 @@ describe('npm start in a project without a cached template', () => {
       expect(await has('There is no pet 999.')).toBe(true);
       expect(host.stderr).toContain('The synthesized template was not cached: ');
       rmSync(cache);
-      edit('shared/stores/stock-store.ts', 'There is no pet', 'Nowhere is a pet');
+      edit('shared/stores/change-failures.ts', 'There is no pet', 'Nowhere is a pet');
       await until('the functions are reloaded', () => has('Nowhere is a pet 999.'));
       const [started, ...others] = readdirSync(scratch).filter((name) => name !== ofOtherContainer);
       expect(others).toEqual([]);

@@ -43,7 +43,9 @@ export function addHistoryCommands(inventory: Command): void {
     if (count > 0) process.stderr.write(`${text}\n`);
     const found = await withProgress('Reading', (show) => {
       let done = 0;
-      return changesByKey(target, record, since, (more) => show((done += more), Math.max(count, done)));
+      return changesByKey(target, record, since, {
+        onPage: (more) => show((done += more), Math.max(count, done)),
+      });
     });
     return outcome(found, csv ? ({ rows }) => csvOf(rows, csvColumns) : changesText);
   });

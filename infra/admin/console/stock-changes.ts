@@ -16,12 +16,12 @@ const MAX_SHOWN = 50;
 
 /** The latest changes of a pet, also of a removed one, with its quantity per day; nothing without a pet. */
 export async function changesOfPet({ target }: Site, petId = ''): Promise<Html | undefined> {
-  const found =
-    petId.trim() === '' ? undefined : await historyOfPet(target, petId, CHART_DAYS, MAX_READ).catch(reasonOf);
+  if (petId.trim() === '') return undefined;
+  const found = await historyOfPet(target, petId, CHART_DAYS, MAX_READ).catch(reasonOf);
   if (found === undefined) return undefined;
   if (typeof found === 'string') return markup`<section class="card"><h2>Changes</h2>${found}</section>`;
   const all = withTarget(`npm run admin -- inventory history ${found.petId}`, target.option);
-  return markup`${quantityPicture(found.rows)}<section class="card"><h2>Changes</h2>
+  return markup`${quantityPicture(found)}<section class="card"><h2>Changes</h2>
 ${changeTable(found.rows, `No changes in ${CHART_DAYS} days.`)}<p class="quiet">All of 400 days: <code>${all} --days 400</code></p></section>`;
 }
 
@@ -33,8 +33,8 @@ function reasonOf(error: unknown): string | undefined {
   return `The history cannot be read. ${reason}.`;
 }
 
-/** The last known quantity of each day, from the first day on that has one. */
-function quantityPicture(rows: readonly StockRow[]): Html | undefined {
+/** The quantity at the end of each day, where it is known. */
+function quantityPicture({ rows, isCut }: Awaited<ReturnType<typeof historyOfPet>>): Html | undefined {
   const changes = rows.flatMap(({ at, note, quantity, was }) =>
     at === null
       ? []
@@ -43,8 +43,9 @@ function quantityPicture(rows: readonly StockRow[]): Html | undefined {
   if (changes.length === 0) return undefined;
   const days = Array.from({ length: CHART_DAYS }, (_, index) => {
     const day = isoDay(Date.now() - (CHART_DAYS - 1 - index) * DAY_MS);
-    const last = changes.find((change) => change.day <= day && change.left !== null);
-    const value = last ? last.left : (changes.at(-1)?.was ?? null);
+    const last = changes.find((change) => change.day <= day);
+    const before = isCut ? null : (changes.at(-1)?.was ?? null);
+    const value = last ? last.left : before;
     return { day, value: value ?? 0, title: value === null ? 'not known' : formatNumber(value) };
   });
   const cells = days.toReversed().map(({ day, title }) => [day, title]);
@@ -54,10 +55,10 @@ ${facts({ Today: days.at(-1)?.title ?? '', Highest: highest })}${picture('Quanti
 <details><summary>As a table</summary>${table('Quantity', ['Day (UTC)', 'Quantity'], cells)}</details></section>`;
 }
 
-function changeTable(rows: readonly StockRow[], none: string, pets: readonly Html[] = []): Html {
+function changeTable(rows: readonly StockRow[], none: string, withPets = false): Html {
   if (rows.length === 0) return markup`<p class="quiet">${none}</p>`;
-  const titles = [...CHANGE_TITLES, ...(pets.length > 0 ? ['pet'] : [])].map(capitalized);
-  const cells = rows.slice(0, MAX_SHOWN).map((row, at) => [changeCells(row), pets.slice(at, at + 1)].flat());
+  const titles = [...CHANGE_TITLES, ...(withPets ? ['pet'] : [])].map(capitalized);
+  const cells = rows.slice(0, MAX_SHOWN).map((row) => [changeCells(row), withPets ? petLink(row) : []].flat());
   return markup`${table('Changes', titles, cells)}
 ${rows.length > MAX_SHOWN && markup`<p class="quiet">The newest ${MAX_SHOWN} of ${formatNumber(rows.length)}.</p>`}`;
 }
@@ -69,12 +70,12 @@ export function addKeyChangesPage(app: Hono, site: Site): void {
   const { target } = site;
   app.get('/keys/:id/changes', async (c) => {
     const key = await site.key(c.req.param('id'));
-    const { id, name, rows, isCut } = await changesByKey(target, key, 0, undefined, MAX_PAGES);
+    const { id, name, rows, isCut } = await changesByKey(target, key, 0, { maxPages: MAX_PAGES });
     const title = `Changes by ${name}`;
     const part = isCut && `Only some of the records of all pets were searched, up to ${MAX_PAGES} MB. `;
     const all = withTarget(`npm run admin -- inventory changes --key ${id}`, target.option);
     const content = markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>${title}</h1>
-<section class="card">${changeTable(rows, 'None found.', rows.map(petLink))}<p class="quiet">${part}All: <code>${all}</code></p></section>`;
+<section class="card">${changeTable(rows, 'None found.', true)}<p class="quiet">${part}All: <code>${all}</code></p></section>`;
     return site.show(c, { title, part: 'keys' }, content);
   });
 }

@@ -1,8 +1,12 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { type Int64, int64Schema } from '../../../shared/contract/int64.ts';
-import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../../../shared/contract/inventory.ts';
-import { quantitySchema } from '../../../shared/contract/inventory.ts';
+import {
+  type InventoryItem,
+  inventoryItemSchema,
+  MAX_QUANTITY,
+  quantitySchema,
+} from '../../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../../shared/contract/records.ts';
 import { IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
@@ -89,7 +93,8 @@ const changedMeanwhile = (petId: Int64): AdminError =>
     `The stock entry of pet ${petId} was changed meanwhile. Nothing was written. Check it, and try again.`,
   );
 
-function parsePetId(text: string): Int64 {
+/** @throws AdminError */
+export function parsePetId(text: string): Int64 {
   const petId = v.safeParse(int64Schema, text.trim());
   if (petId.success) return petId.output;
   throw new AdminError(`${text} is not a pet id.`);

@@ -23,11 +23,7 @@ export async function recordStockWrite(
   if (petId === undefined || (after && !written)) return;
   const replaced = before ? old && { was: old.entry.quantity, replaced: old.version } : { replaced: NO_ENTRY };
   const write = { ...replaced, ...written?.entry, petId, at: Date.now(), version: written?.version ?? newVersion() };
-  try {
-    await stockHistory.put(write, { ...author, who: await who() });
-  } catch (error) {
-    stockHistory.lose(error, petId);
-  }
+  await stockHistory.put(write, { ...author, who: await who().catch(() => 'unknown') });
 }
 
 /** @param item as it was read, or is written */

@@ -55,9 +55,9 @@ export async function restoreTable(target: Target, table: TableName, options: Re
     const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
     if (after && !item) return void done.lost.push(`${after['name']} (${after['keyId'] ?? id})`);
     const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
-    if (isDone) done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
-    else done.changedMeanwhile.push(id);
-    if (!isDone || dryRun) return;
+    if (!isDone) return void done.changedMeanwhile.push(id);
+    done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
+    if (dryRun) return;
     if (table === 'stock') await recordStockWrite(target, before, item, { how: 'restore', reason: `from ${copy}` });
     if (table !== 'keys' || !item) return;
     const [recordId, revision] = [String(item['recordId']), Number(item['revision'])];

@@ -1,8 +1,8 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { paginateQuery, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import pThrottle from 'p-throttle';
-import * as v from 'valibot';
-import { int64Schema } from '../../../shared/contract/int64.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { Item } from '../../../shared/item-attributes.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
@@ -11,7 +11,11 @@ import { StockStore } from '../../../shared/stores/stock-store.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { counted, formatNumber, formatTime, truncated } from '../service/text.ts';
+import { parsePetId } from './change-stock.ts';
 import { authorsOf, parseRecord, rowOf, rowsOfPet, type StockRecord, type StockRow } from './stock-rows.ts';
+
+/** A change is recorded within this time, in milliseconds, or probably not at all. */
+const RECORDED_MS = 1_000;
 
 /** Max changes of one result. */
 export const MAX_CHANGES = 100_000;
@@ -22,11 +26,17 @@ export const MAX_CHANGES = 100_000;
  * @param text the id, as typed @param max changes @throws AdminError if there is neither an entry nor a change
  */
 export async function historyOfPet(target: Target, text: string, days: number, max = MAX_CHANGES) {
+  const petId = parsePetId(text);
+  const found = await readHistory(target, petId, days, max);
+  if (found.rows[0]?.note !== 'not recorded') return found;
+  // Perhaps a change whose record was being written.
+  await target.pause(RECORDED_MS);
+  return readHistory(target, petId, days, max);
+}
+
+async function readHistory(target: Target, petId: Int64, days: number, max: number) {
   const { documents, tables } = target;
-  const { success, output: petId } = v.safeParse(int64Schema, text.trim());
-  if (!success) throw new AdminError(`${text} is not a pet id.`);
-  // First: a change that follows is among the records.
-  const current = await new StockStore(documents, tables.stock).find(petId);
+  const current = await new StockStore(documents, tables.stock).find(petId).catch(unreadable);
   const since = isoDay(Date.now() - (days - 1) * DAY_MS);
   const query = {
     TableName: tables.changes,
@@ -47,7 +57,7 @@ export async function historyOfPet(target: Target, text: string, days: number, m
   const keys = new Map(await Promise.all([...authorsOf(shown)].map(read)));
   if (!current && records.length === 0)
     throw new AdminError(`Pet ${petId} has no stock entry, and no changes of one are recorded.`);
-  const pet = await findPet(documents, tables.pets, petId);
+  const pet = await findPet(documents, tables.pets, petId).catch(() => undefined);
   /** Whether there are more changes in these days. */
   const isCut = older !== undefined && older.at >= since;
   return {
@@ -55,9 +65,14 @@ export async function historyOfPet(target: Target, text: string, days: number, m
     name: pet?.name ?? null,
     days,
     isCut,
-    entry: current?.entry,
-    rows: rowsOfPet(shown, current, older, keys),
+    entry: current === 'unreadable' ? undefined : current?.entry,
+    rows: rowsOfPet(shown, current, older !== undefined, keys),
   };
+}
+
+function unreadable(error: unknown): 'unreadable' {
+  if (error instanceof ServiceError && error.code === 'INTERNAL_ERROR') return 'unreadable';
+  throw error;
 }
 
 const SEGMENTS = 4;
@@ -80,21 +95,20 @@ export async function estimateOfScan({ documents, tables }: Target) {
 /**
  * What a key changed, of all pets, newest first: a scan, as the records are by pet.
  *
- * @param since Unix milliseconds @param maxPages after which the scan stops @throws AdminError for too many changes
+ * @param since Unix milliseconds @param scan `maxPages`: after them it stops @throws AdminError for too many changes
  */
 export async function changesByKey(
   { documents, tables }: Target,
   key: KeyRecord,
   since: number,
-  onPage: (records: number) => void = () => undefined,
-  maxPages = Infinity,
+  { onPage, maxPages = Infinity }: { readonly onPage?: (records: number) => void; readonly maxPages?: number } = {},
 ) {
   const found: StockRecord[] = [];
   let pages = 0;
-  const scan = async (Segment: number): Promise<boolean> => {
+  const scan = async (Segment: number): Promise<void> => {
     let ExclusiveStartKey: Item | undefined;
     do {
-      if ((pages += 1) > maxPages) return false;
+      if ((pages += 1) > maxPages) return;
       await inTurn();
       const command = new ScanCommand({
         TableName: tables.changes,
@@ -108,15 +122,14 @@ export async function changesByKey(
       found.push(...Items.map(parseRecord));
       if (found.length > MAX_CHANGES)
         throw new AdminError(`The key has made more than ${counted(MAX_CHANGES, 'change')}: pass a later --since.`);
-      onPage(ScannedCount);
+      onPage?.(ScannedCount);
       ExclusiveStartKey = LastEvaluatedKey;
     } while (ExclusiveStartKey);
-    return true;
   };
-  const done = await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scan(segment)));
+  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scan(segment)));
   const keys = new Map([[key.recordId, key]]);
   const rows = found.toSorted((a, b) => (a.at < b.at ? 1 : -1)).map((record) => rowOf(record, keys));
-  return { id: idOf(key), name: key.name, isCut: done.includes(false), rows };
+  return { id: idOf(key), name: key.name, isCut: pages > maxPages, rows };
 }
 
 export const CHANGE_TITLES = ['time', 'quantity', 'change', 'status', 'who', 'by', 'reference', 'reason'];

@@ -28,14 +28,14 @@ export interface StockRow extends Readonly<
   Record<'at' | 'status' | 'who' | 'name' | 'token' | 'how' | 'reference' | 'reason', string | null>
 > {
   readonly petId: string | null;
-  /** `not known`: what it replaced. Only the last two are no changes. */
+  /** `not known`: what it replaced. The last two are gaps. */
   readonly note: 'new' | 'removed' | 'not known' | 'not recorded' | 'older changes are not kept' | null;
   readonly quantity: number | null;
   readonly was: number | null;
   readonly difference: number | null;
 }
 
-/** Keys by record id. One whose record is deleted keeps that in the rows. */
+/** Keys by record id. Rows keep the id of a deleted one. */
 export type Keys = ReadonlyMap<string, KeyRecord | undefined>;
 
 /** The kinds of writes that keys make. */
@@ -48,29 +48,33 @@ export const authorsOf = (records: readonly StockRecord[]): Set<string> =>
 /**
  * The rows of a pet, newest first, with the gaps between them.
  *
- * @param records by time, newest first @param current its entry, if it has one
- * @param older the record before them, which is not shown
+ * @param records by time, newest first @param current its entry, if it has one that can be read
+ * @param hasOlder whether there are records before them, which are not shown
  */
 export function rowsOfPet(
   records: readonly StockRecord[],
-  current: StockVersion | undefined,
-  older?: StockRecord,
+  current: StockVersion | 'unreadable' | undefined,
+  hasOlder = false,
   keys: Keys = new Map(),
 ): StockRow[] {
   const rows: StockRow[] = [];
-  const ordered = inOrderOfWrites(older ? [...records, older] : records, current?.version);
-  const isOutdated = current !== undefined && ordered.some(({ replaced }) => replaced === current.version);
-  /** What the next record must have written; undefined: not known. */
-  let expected = isOutdated ? undefined : (current?.version ?? NO_ENTRY);
-  let known: Partial<StockRecord> = isOutdated ? {} : { ...current?.entry };
-  for (const record of ordered) {
+  const { entry, version } = current === 'unreadable' ? {} : { version: NO_ENTRY, ...current };
+  const ordered = inOrderOfWrites(records, version);
+  const isOutdated = version !== NO_ENTRY && ordered.some(({ replaced }) => replaced === version);
+  /** The version that the record before it must have written; undefined: not known. */
+  let expected = isOutdated ? undefined : version;
+  /** What is known of that record from the one after it. */
+  let known: Partial<StockRecord> = isOutdated ? {} : { ...entry };
+  for (const [index, record] of ordered.entries()) {
     const written = isRemoval(record) ? NO_ENTRY : record.version;
-    if (expected === undefined ? written === NO_ENTRY : expected !== written) rows.push(gap('not recorded'));
-    if (record !== older) rows.push(rowOf(expected === record.version ? { ...known, ...record } : record, keys));
+    const isGap = expected === undefined ? written === NO_ENTRY : expected !== written;
+    if (isGap && !(isOutdated && index === 0)) rows.push(gap('not recorded'));
+    const row = rowOf(expected === record.version ? { ...known, ...record } : record, keys);
+    rows.push(row);
     expected = record.replaced;
-    known = { quantity: record.was };
+    known = { quantity: row.was ?? undefined };
   }
-  if (!older && expected !== NO_ENTRY) rows.push(gap('older changes are not kept'));
+  if (!hasOlder && expected !== NO_ENTRY) rows.push(gap('older changes are not kept'));
   return rows;
 }
 
@@ -78,8 +82,8 @@ export function rowsOfPet(
 const isRemoval = ({ quantity, added }: StockRecord): boolean => (quantity ?? added) === undefined;
 
 /**
- * A record that another one replaced directly precedes it, although the clocks of their writers may differ. Chains of
- * these are in the order of time, but that of the current version is the newest.
+ * Newest first: each record comes directly after the one that replaced it, even if clocks differ. Such chains are sorted
+ * by their middle time; that of the current version is first.
  */
 function inOrderOfWrites(records: readonly StockRecord[], current: string | undefined): StockRecord[] {
   const byVersion = new Map(records.map((record) => [record.version, record]));
@@ -116,7 +120,7 @@ export function rowOf(record: StockRecord, keys: Keys): StockRow {
   return { petId, at, note, quantity: quantity ?? null, was, difference, status, ...author };
 }
 
-const nobody = { who: null, name: null, token: null, how: null, reference: null, reason: null };
-const nothing = { petId: null, at: null, quantity: null, was: null, difference: null, status: null };
+const who = { who: null, name: null, token: null, how: null, reference: null, reason: null };
+const empty = { petId: null, at: null, quantity: null, was: null, difference: null, status: null, ...who };
 
-const gap = (note: StockRow['note']): StockRow => ({ ...nothing, ...nobody, note });
+const gap = (note: StockRow['note']): StockRow => ({ ...empty, note });

@@ -171,16 +171,21 @@ type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credential
 
 /** The actor of key changes, looked up once: the caller's ARN on AWS, or the user of this machine. */
 function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
-  let caller: string | undefined;
-  return async () => {
-    if (stage === undefined) return userName();
-    if (caller !== undefined) return caller;
-    const abortSignal = AbortSignal.timeout(MAX_LOOKUP_MS);
+  let caller: Promise<string> | undefined;
+  const lookUp = async (): Promise<string> => {
     const sts = new STSClient(connection);
-    ({ Arn: caller = '' } = await sts.send(new GetCallerIdentityCommand(), { abortSignal }));
-    sts.destroy();
-    return caller;
+    try {
+      const abortSignal = AbortSignal.timeout(MAX_LOOKUP_MS);
+      return (await sts.send(new GetCallerIdentityCommand(), { abortSignal })).Arn ?? '';
+    } catch (error) {
+      // Not for each of thousands of changes.
+      setTimeout(() => (caller = undefined), MAX_LOOKUP_MS).unref();
+      throw error;
+    } finally {
+      sts.destroy();
+    }
   };
+  return async () => (stage === undefined ? userName() : (caller ??= lookUp()));
 }
 
 /** A container's user may have no name. */

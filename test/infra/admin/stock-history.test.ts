@@ -45,6 +45,13 @@ describe('The history of a pet', () => {
       ['5 new', 'not recorded', '3 not known', OLDER],
     ],
     ['ends although records are in a circle', 'b', ['4 b←a', '3 a←b'], ['4 not known', '3 not known', OLDER]],
+    [
+      'has no gap before a removal that followed its read',
+      'a',
+      ['- b←a', '3 a←x'],
+      ['null removed', '3 not known', OLDER],
+    ],
+    ['goes by what is known of a sum', 'c', ['+2 c←b', '+3 b←a'], ['9', '7', OLDER]],
   ])('%s', (_, current, records, rows) => {
     const byTime = records.map((text, index) => recordOf(text, NOW - index));
 
@@ -143,7 +150,7 @@ describe('Recorded changes', () => {
 
     expect(rows).toMatchObject([{ petId, at: new Date(NOW).toISOString(), name: 'acme' }, { reason: 'count' }]);
     expect((await changesByKey(target, key, 0)).rows).toHaveLength(60);
-    expect(await changesByKey(target, key, 0, undefined, 0)).toMatchObject({ isCut: true, rows: [] });
+    expect(await changesByKey(target, key, 0, { maxPages: 0 })).toMatchObject({ isCut: true, rows: [] });
     expect((await estimateOfScan(target)).text).toMatch(/MB, about \d+ seconds? and [\d,]+ reads/);
   });
 

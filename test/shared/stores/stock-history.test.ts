@@ -41,9 +41,10 @@ describe.each(engines)('the history of the stock, on %s', (_engine, start) => {
     ['a status', { status: 'sold' }, { quantity: 5, status: 'sold' }],
     ['an adjustment', { by: -2 }, { quantity: 3, status: 'pending' }],
   ] as const)('has %s, with what it replaced', async (_, change, after) => {
+    const added = 'by' in change ? { added: change.by } : {};
     const { version } = await apply(change);
 
-    expect(await recorded()).toEqual([{ ...author, ...after, version, was: 5, replaced: 'v1' }]);
+    expect(await recorded()).toEqual([{ ...author, ...after, ...added, version, was: 5, replaced: 'v1' }]);
     expect(await faulty.stock.read(petId)).toMatchObject({ ...after, version });
   });
 
@@ -119,6 +120,31 @@ describe.each(engines)('the history of the stock, on %s', (_engine, start) => {
       expect(await recorded()).toEqual([]);
       expect(faulty.lost).toHaveLength(1);
     });
+  });
+
+  test('is left out after a lost response, as the history may have caused it', async () => {
+    fail({ kind: 'hangUp' }, withRecord);
+    await apply({ quantity: 3 }, `key of ${petId}`);
+
+    expect(await faulty.stock.read(petId)).toMatchObject({ quantity: 3 });
+    expect([await recorded(), faulty.lost.length]).toEqual([[], 1]);
+  });
+
+  test('is reported as lost also by the attempt after the one without it', async () => {
+    const left = [canceled('None', 'None', 'ThrottlingError'), dynamoDBError(400, 'ThrottlingException')];
+    faulty.engine.faults = ({ action }) => (isWrite(action) ? left.shift() : undefined);
+    await apply({ by: -2 }, `key of ${petId}`);
+
+    expect(await faulty.stock.read(petId)).toMatchObject({ quantity: 3 });
+    expect([await recorded(), faulty.lost.length]).toEqual([[], 1]);
+  });
+
+  test('is not reported as lost if the response of its own transaction was', async () => {
+    faulty.failWrites({ kind: 'lostResponse' });
+    const { version } = await apply({ quantity: 3 }, `key of ${petId}`);
+
+    expect(await recorded()).toMatchObject([{ quantity: 3, version }]);
+    expect(faulty.lost).toEqual([]);
   });
 
   test('takes no further attempt where the change itself is in conflict, or is not permitted', async () => {
