@@ -18,10 +18,10 @@ export function describeInBrowser(name: string, tests: () => void): void {
 }
 
 /** Takes a picture of the README, if asked: `TAKE_PICTURES=1 npm run jest -- reference-page admin-console`. */
-export async function takePicture(page: Page, name: string): Promise<void> {
+export async function takePicture(page: Page, name: string, height = 620): Promise<void> {
   if (process.env['TAKE_PICTURES'] === undefined) return;
   const viewport = page.viewportSize();
-  await page.setViewportSize({ width: 1000, height: 620 });
+  await page.setViewportSize({ width: 1000, height });
   await page.screenshot({ path: join(root, `docs/pictures/${name}.png`) });
   if (viewport) await page.setViewportSize(viewport);
 }

@@ -126,7 +126,7 @@ export function meter(label: string, used: number, limit: number): Html {
   }" optimum="0" value="${used}"></meter><span>${formatNumber(used)} / ${formatNumber(limit)}</span></span>`;
 }
 
-const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[\d,.]+$/.test(cell);
+const isNumber = (cell: Html | string = ''): boolean => typeof cell === 'string' && /^[+-]?[\d,.]+$/.test(cell);
 
 /** A table that scrolls by itself, also by keyboard. Right-aligns numbers. @param order aria-sort of each column */
 export function table(

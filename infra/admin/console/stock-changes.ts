@@ -57,8 +57,8 @@ ${facts({ Today: days.at(-1)?.title ?? '', Highest: highest })}${picture('Quanti
 
 function changeTable(rows: readonly StockRow[], none: string, withPets = false): Html {
   if (rows.length === 0) return markup`<p class="quiet">${none}</p>`;
-  const titles = [...CHANGE_TITLES, ...(withPets ? ['pet'] : [])].map(capitalized);
-  const cells = rows.slice(0, MAX_SHOWN).map((row) => [changeCells(row), withPets ? petLink(row) : []].flat());
+  const titles = [...(withPets ? ['pet'] : []), ...CHANGE_TITLES].map(capitalized);
+  const cells = rows.slice(0, MAX_SHOWN).map((row) => [withPets ? petLink(row) : [], changeCells(row)].flat());
   return markup`${table('Changes', titles, cells)}
 ${rows.length > MAX_SHOWN && markup`<p class="quiet">The newest ${MAX_SHOWN} of ${formatNumber(rows.length)}.</p>`}`;
 }

@@ -95,7 +95,7 @@ export class Visitor {
     this.#app = createConsole(target, ORIGIN, { base: BASE, token: 'the-token' });
   }
 
-  async letIn(): Promise<this> {
+  async signIn(): Promise<this> {
     const response = await this.request(LINK, { 'Sec-Fetch-Site': 'none' });
     this.#headers['Cookie'] = response.headers.get('Set-Cookie')?.split(';')[0] ?? '';
     return this;
@@ -138,7 +138,7 @@ export class ConsoleService extends AdminService {
   constructor() {
     super();
     beforeEach(async () => {
-      this.visitor = await new Visitor(this.target).letIn();
+      this.visitor = await new Visitor(this.target).signIn();
     });
   }
 }

@@ -65,7 +65,7 @@ describe('The body of a form', () => {
   });
 
   test('that is too large is refused, and the error names the command to use on the same service', async () => {
-    const production = await new Visitor({ ...target, option: '--stage production' }).letIn();
+    const production = await new Visitor({ ...target, option: '--stage production' }).signIn();
     const response = await production.request(path, tooLarge, { method: 'POST', body: 'file=x' });
 
     expect(await response.text()).toContain(

@@ -126,7 +126,7 @@ describe('The stock page', () => {
     const pets = await createPetsTable(database.client);
     await writeItems(database.client, pets, [{ petId: 3n, name: 'Rex' }], (item) => item);
     const tables = { ...service.target.tables, stock: stock.name, pets };
-    visitor = await new Visitor({ ...service.target, documents: database.client, tables }).letIn();
+    visitor = await new Visitor({ ...service.target, documents: database.client, tables }).signIn();
   });
 
   test.each([

@@ -155,7 +155,7 @@ describe('Recorded changes', () => {
   });
 
   test('are pages of the console', async () => {
-    const visitor = await new Visitor(target).letIn();
+    const visitor = await new Visitor(target).signIn();
 
     const text = await visitor.page('/stock?petId=101');
     expect(text).toContain('<title>2026-11-21: 9</title>');
