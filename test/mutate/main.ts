@@ -100,13 +100,13 @@ async function countOf(directory: string, every: number): Promise<Count> {
 }
 
 /** Which directories have more changes that are not noticed than the page says. */
-const excessOf = (counts: readonly Count[]): string[] => {
+function excessOf(counts: readonly Count[]): string[] {
   const known = tableOf(page.text, HEAD);
   return counts.flatMap(({ directory, live }) => {
     const [, max = 0] = known.get(`\`${directory}\``) ?? [];
     return live > max ? [`${directory}: ${live} changes are not noticed, but ${max} in docs/numbers.md`] : [];
   });
-};
+}
 
 async function writePage(counts: readonly Count[]): Promise<void> {
   const numbers = new Map(counts.map(({ directory, changes, live }) => [`\`${directory}\``, [changes, live]]));
