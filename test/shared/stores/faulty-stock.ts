@@ -21,7 +21,15 @@ const count = v.optional(safeNumberSchema);
 
 /** The content of a record, without what each has, and its version, which follows the ISO time. */
 const recordSchema = v.pipe(
-  v.looseObject({ change: v.string(), quantity: count, was: count, added: count, replaced: v.optional(v.string()) }),
+  v.looseObject({
+    change: v.string(),
+    ttl: safeNumberSchema,
+    quantity: count,
+    was: count,
+    added: count,
+    replaced: v.optional(v.string()),
+  }),
+  v.check(({ change, ttl }) => ttl === Math.floor(Date.parse(change.slice(0, 24)) / 1_000) + 400 * 86_400, '400 days'),
   v.transform(({ petId: _petId, ttl: _ttl, change, ...fields }) => ({ ...fields, version: change.slice(24) })),
 );
 
