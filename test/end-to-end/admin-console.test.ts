@@ -203,8 +203,9 @@ describeInBrowser('The console in a browser', () => {
     await page.getByRole('link', { name: 'The first pets' }).click();
     await page.getByRole('link', { name: '101', exact: true }).click();
     const card = page.locator('section', { has: page.getByRole('heading', { name: 'Stock of pet 101' }) });
-    await send('Set', { Quantity: '1,007', Status: 'sold' }, card.last());
+    await send('Set', { Quantity: '1,007', Status: 'sold', Reason: 'counted' }, card.last());
     expect(await note()).toBe('Pet 101 has quantity 1,007, status sold now.');
+    expect(await page.getByRole('cell', { name: 'counted' }).count()).toBe(1);
     await press('Remove …');
     await page.getByText('import a CSV file with the lines petId,quantity,status and 101,1007,sold.').waitFor();
     await check('a question about a removal');

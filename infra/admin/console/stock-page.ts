@@ -6,6 +6,8 @@ import { type InventoryItem, inventoryItemSchema } from '../../../shared/contrac
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
 import { StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
+import { messageOf } from '../../../shared/log.ts';
+import { inputs } from '../keys/inputs.ts';
 import { findStock, removalTexts, removeStock, setStock } from '../records/change-stock.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
@@ -30,6 +32,7 @@ const filterFields = [
 const entryFields = [
   { name: 'quantity', label: 'Quantity', isNumber: true },
   { name: 'status', label: 'Status', choices: statusChoices },
+  { name: 'reason', label: inputs.reason.title, hint: `optional ${inputs.reason.hint}` },
 ] as const;
 
 const fileField = {
@@ -59,8 +62,10 @@ export function addStockPage(app: Hono, site: Site): void {
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   };
   app.get('/stock', (c) => show(c));
-  const set = async (c: Context, { petId = '', status, ...texts }: Sent['values']): Promise<Response> => {
-    const { text } = await setStock(target, { ...texts, petId, status: statusOf(status) });
+  const set = async (c: Context, values: Sent['values']): Promise<Response> => {
+    const { petId = '', quantity, status, version, reason } = values;
+    const change = { petId, quantity, status: statusOf(status), version, reason: reasonOf(reason) };
+    const { text } = await setStock(target, change);
     return site.redirect(c, `/stock?petId=${petId}`, text);
   };
   onForm(app, '/stock/set', set, show);
@@ -101,6 +106,15 @@ function entryCard(site: Site, { entry, version }: StockVersion, sent: Sent): Ht
   return markup`<section class="card narrow"><h2>Stock of pet ${petId}</h2>
 ${site.form('/stock/set', markup`<button>Set</button>`, [...fields, ...shown])}
 ${site.form('/stock/remove', markup`<button class="danger">Remove …</button>`, shown)}</section>`;
+}
+
+/** @throws AdminError for a text that must not be stored */
+function reasonOf(text = ''): string | undefined {
+  try {
+    return text.trim() === '' ? undefined : inputs.reason.parse(text);
+  } catch (error) {
+    throw new AdminError(`The reason cannot be recorded. ${messageOf(error)} Nothing was written.`);
+  }
 }
 
 /** Shows what a removal does, and removes the entry once that is confirmed. */

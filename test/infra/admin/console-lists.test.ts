@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeItems } from '../../../infra/write-items.ts';
+import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/verdict.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';
@@ -186,6 +187,9 @@ describe('The stock page', () => {
     expect(await (await visitor.post('/stock/set', sent)).text()).toMatch(
       /must be an integer from 0 to 2,147,483,647, not -1\.[^]*id="set-quantity"[^>]* value="-1"[^]*"sold" selected/,
     );
+    const refused = { ...sent, quantity: '1', reason: generateToken() };
+    expect(await (await visitor.post('/stock/set', refused)).text()).toContain('It must not contain a token');
+    expect(await version()).toBe(sent.version);
   });
 
   async function importRows(...rows: string[]): Promise<string> {
