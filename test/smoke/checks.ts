@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, type ApiResponse, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
 import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
-import { expectResponse, helpOf, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
+import { expectResponse, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
+import { helpOf } from '../support/promises.ts';
 import type { Service } from './service.ts';
 
 /** Entries that are read of a list, the largest page; a store may have millions. */
@@ -47,10 +48,11 @@ async function followPages({ client }: Service): Promise<string> {
   return `petIds ${ids.join(', ')}`;
 }
 
-async function countDown(service: Service): Promise<string> {
-  const { limits: before } = await service.send('GET', '/inventory?limit=1');
-  const { limits: after } = await service.send('GET', '/inventory?limit=1');
-  if (after.reset !== before.reset) return 'a new window began';
+async function countDown({ client }: Service): Promise<string> {
+  const { limits: before } = await client.listInventoryPage({ limit: 1 });
+  const { limits: after } = await client.listInventoryPage({ limit: 1 });
+  expectThat(before !== undefined && after !== undefined, 'a response has no limit headers');
+  if (after.reset.getTime() !== before.reset.getTime()) return 'a new window began';
   const step = before.limit > COUNTED_ONE_BY_ONE ? 0 : 1;
   const counts = `${before.remaining}, then ${after.remaining} of ${before.limit}`;
   expectThat(after.remaining <= before.remaining - step, counts);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InventoryClient } from '../../shared/client/pet-store-inventory-client.ts';
 import { messageOf } from '../../shared/log.ts';
-import { expectThat } from './check.ts';
+import { brokenPromises, type RawResponse } from '../support/promises.ts';
 
 export const TIMEOUT_MS = 30_000;
 /** Seconds for a first response, of the gateway alone. */
@@ -15,22 +15,6 @@ export interface RequestParts {
   readonly body?: string;
   /** Mistyped: it differs from the good one by a letter. */
   readonly key?: 'good' | 'mistyped' | 'none';
-}
-
-/** The window of an API key's limits with the least left. */
-interface Limits {
-  readonly limit: number;
-  readonly remaining: number;
-  /** When it ends, in Unix seconds; 0 where the gateway has refused before it looked at the key. */
-  readonly reset: number;
-}
-
-/** A response that keeps what every response promises. */
-export interface ServiceResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly limits: Limits;
 }
 
 /** Sends a request without a key. @throws Error in one sentence where no response comes, whatever it would be */
@@ -91,7 +75,7 @@ export class Service {
    *
    * @throws Error where the response lacks what every response promises
    */
-  async send(method: string, path: string, parts: RequestParts = {}): Promise<ServiceResponse> {
+  async send(method: string, path: string, parts: RequestParts = {}): Promise<RawResponse> {
     const reply = await this.#sendOnce(method, path, parts);
     const seconds = Number(reply.headers.get('Retry-After'));
     if (reply.status !== 429 || !(seconds > 0 && seconds <= MAX_PAUSE)) return reply;
@@ -109,20 +93,8 @@ export class Service {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const reply = { status: response.status, headers: response.headers, text: await response.text() };
-    return { ...reply, limits: checkPromises(reply) };
+    const [broken] = brokenPromises(reply, method, false);
+    if (broken !== undefined) throw new Error(broken);
+    return reply;
   }
-}
-
-/** What every response promises: limit headers, a request id, and that pages may read all of that. */
-function checkPromises({ status, headers }: Pick<Response, 'status' | 'headers'>): Limits {
-  const [limit = NaN, remaining = NaN, reset = NaN] = ['Limit', 'Remaining', 'Reset'].map((name) =>
-    Number.parseInt(headers.get(`X-RateLimit-${name}`) ?? '', 10),
-  );
-  for (const name of ['x-amzn-RequestId', 'Access-Control-Allow-Origin'])
-    expectThat(headers.has(name), `the header ${name} is missing`);
-  expectThat(limit + remaining + reset >= 0, 'the headers X-RateLimit-* are missing or no numbers');
-  // The gateway may not know the limits, and nor does a 503 whose request could not be counted.
-  for (const name of reset === 0 || status === 503 ? [] : ['RateLimit', 'RateLimit-Policy'])
-    expectThat(/^"minute";.*"day";/.test(headers.get(name) ?? ''), `${name} does not name both windows`);
-  return { limit, remaining, reset };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import * as v from 'valibot';
+import { ServiceError } from '../../shared/contract/errors.ts';
 import { knownFaults } from '../emulators/known-faults.ts';
 import { type Outcome, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
@@ -7,31 +7,14 @@ import { type Fault, FaultyLink } from '../support/faulty-engine.ts';
 import { type IssuedKey, issueKey } from '../support/issue-key.ts';
 import { freePort } from '../support/listening.ts';
 import { LocalHost } from '../support/local-host.ts';
+import { admittedHeaders } from '../support/proxy-event.ts';
 import { readOnlyChecks, updatingChecks } from './checks.ts';
 
-const resultSchema = v.strictObject({
-  url: v.string(),
-  passed: v.number(),
-  failed: v.number(),
-  skipped: v.number(),
-  checks: v.array(v.strictObject({ name: v.string(), outcome: v.string(), seen: v.string() })),
-});
-
-const promised: Readonly<Record<string, string>> = {
-  'x-amzn-RequestId': 'request-1',
-  'Access-Control-Allow-Origin': 'https://example.com',
-  'X-RateLimit-Limit': '60',
-  'X-RateLimit-Remaining': '59',
-  'X-RateLimit-Reset': '1795253280',
-  'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-  RateLimit: '"minute";r=59;t=30, "day";r=999;t=4000',
-};
-
 /** A response in place of the service's. */
-const bad = (status: number, body: unknown, headers: Readonly<Record<string, string>>): Fault => ({
+const bad = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: 'response',
   status,
-  headers: { ...promised, ...headers },
+  headers: { ...admittedHeaders, 'x-amzn-RequestId': 'request-1', ...headers },
   body: JSON.stringify(body),
 });
 
@@ -68,19 +51,21 @@ describe('npm run smoke', () => {
     const link = await FaultyLink.to(host.origin);
     let isUsedUp = true;
     link.faults = ({ method }) => {
-      if (method === 'DELETE') return bad(200, '[]', {});
+      if (method === 'DELETE') return bad(200, '[]');
       if (method !== 'OPTIONS' || !isUsedUp) return undefined;
       isUsedUp = false;
-      return bad(429, {}, { 'Retry-After': '1' });
+      return bad(429, new ServiceError('RATE_LIMIT_EXCEEDED').body, { 'Retry-After': '1' });
     };
     const { stdout } = await smoke(`${link.origin}/v1`, '--json', '--read-only');
     await link.close();
-    const { checks, ...counts } = v.parse(resultSchema, JSON.parse(stdout));
 
-    expect(counts).toMatchObject({ passed: 17, failed: 1, skipped: 0 });
-    expect(checks.flatMap(({ outcome, seen }) => (outcome === 'failed' ? seen : []))).toEqual([
-      'DELETE /v1/inventory: the status is 200, not 405',
-    ]);
+    const seen = 'DELETE /v1/inventory: the status is 200, not 405';
+    expect(JSON.parse(stdout)).toMatchObject({
+      passed: 17,
+      failed: 1,
+      skipped: 0,
+      checks: expect.arrayContaining([expect.objectContaining({ outcome: 'failed', seen })]),
+    });
     expect(new Set(link.calls.map(({ method }) => method))).toEqual(new Set(['GET', 'DELETE', 'OPTIONS']));
   });
 
@@ -106,15 +91,6 @@ describe('npm run smoke', () => {
     );
   });
 
-  test('reports a refused connection immediately', async () => {
-    const outcome = await smoke(`http://127.0.0.1:${await freePort()}/v1`);
-
-    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(outcome.stderr).toMatch(
-      /^No server responds at http:\S+\/v1: connect ECONNREFUSED.*\. Check the address.+\n$/,
-    );
-  });
-
   test('stops after the first request without a response', async () => {
     const link = await FaultyLink.to(host.origin);
     link.faults = ({ path }) => (path === '/v1/inventory' ? { kind: 'gone' } : undefined);
@@ -130,18 +106,17 @@ describe('npm run smoke', () => {
   test.each([
     [
       ['--url', 'https://a.com/v2'],
-      /^option '--url <url>' .* It must be an address that ends in the version, .* \(see .*\)\n$/,
+      /^error: option '--url <url>' .* It must be an address that ends in the version, .*\n$/,
     ],
-    [
-      ['--url', 'http://a.com/v1', '--page', 'http://a.com/docs'],
-      /^option '--page <url>' .* It must be an address without a path, such as \S+ \(see .*\)\n$/,
-    ],
-    [['--url', 'http://a.com/v1', '--ky=psk_x'], /^unknown option '--ky' \(see npm run smoke -- --help\)\n$/],
-    [['--url', 'http://a.com/v1', '--key', ''], /^An API key is missing: set PET_STORE_API_KEY, or give --key\.\n$/],
-  ])('refuses %j with one line', async (words, message) => {
-    const outcome = await run(process.execPath, ['test/smoke/main.ts', ...words], { PET_STORE_API_KEY: '' });
-
-    expect(outcome).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
+    [['--page', 'http://a.com/docs'], /^error: option '--page <url>' .* It must be an address without a path, .*\n$/],
+    [['--ky=psk_x'], /^error: unknown option '--ky'\n$/],
+    [['--url', 'http://127.0.0.1:9/v1'], /^No server responds at http:\S+: .+ Check the address.+\n$/],
+  ])('fails at once with one line: %j', async (words, message) => {
+    expect(await smoke(host.baseUrl, ...words)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
   });
 });
 

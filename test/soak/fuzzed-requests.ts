@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { sampleStock } from '../../infra/local/sample-data.ts';
 import { operations } from '../../shared/contract/operations.ts';
-import type { RawResponse } from '../support/documented-api.ts';
+import type { RawResponse } from '../support/promises.ts';
 import { anInt64 } from '../support/int64.ts';
 
 type Text = fc.Arbitrary<string>;

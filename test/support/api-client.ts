@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { ErrorBody } from '../../shared/contract/errors.ts';
-import { brokenPromises, DocumentedApi, errorBodySchema, type RawResponse } from './documented-api.ts';
+import { DocumentedApi } from './documented-api.ts';
+import { brokenPromises, errorBodySchema, type RawResponse } from './promises.ts';
 
 /** A response that keeps to what every response promises. */
 export interface Answer extends RawResponse {

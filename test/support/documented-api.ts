@@ -2,22 +2,15 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as v from 'valibot';
 import { openApiDocument } from '../../infra/reference/document.ts';
-import { errorCatalog, type ErrorCode } from '../../shared/contract/errors.ts';
 import { isInt64 } from '../../shared/contract/int64.ts';
 import { methodsOf } from '../../shared/contract/routes.ts';
 import {
   unknownLimitHeaders,
   allowedMethods,
   corsHeaders,
-  REVALIDATED,
   securityHeaders,
 } from '../../shared/http/response-headers.ts';
-
-export interface RawResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+import type { RawResponse } from './promises.ts';
 
 const header = v.object({ required: v.boolean(), schema: v.looseObject({ type: v.string() }) });
 const response = v.object({ content: v.optional(v.unknown()), headers: v.record(v.string(), header) });
@@ -202,48 +195,4 @@ function parseExactly(text: string): unknown {
   return JSON.parse(text, (_, part: unknown, context?: { source?: string }) =>
     typeof part === 'number' && !isInt64(context?.source ?? '') ? context?.source : part,
   );
-}
-
-/** The Error body: exactly these fields. */
-export const errorBodySchema = v.strictObject({
-  code: v.custom<ErrorCode>((value) => typeof value === 'string' && value in errorCatalog),
-  message: v.pipe(v.string(), v.minLength(1)),
-  status: v.number(),
-});
-
-/**
- * What is wrong with a response beside what the document says of it; empty where nothing is. Every response of the API
- * promises this, whatever the request: limit headers that agree, and for an error the Error body with the very
- * status of the response, and a link to what the page says of it.
- */
-export function brokenPromises({ status, headers, text }: RawResponse, method: string): string[] {
-  const isKept = headers.get('Cache-Control') === REVALIDATED;
-  const mayBeKept = ['GET', 'HEAD'].includes(method) && status < 400 && headers.has('ETag');
-  const faults = [
-    ...windowFaults(headers, status),
-    ...(isKept === mayBeKept ? [] : [`Cache-Control is ${headers.get('Cache-Control')}`]),
-  ];
-  if (method === 'HEAD') return text === '' ? faults : [...faults, 'a response to HEAD has a body'];
-  if (status < 400) return faults;
-  const error = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBodySchema), text);
-  const isRight = error.success && error.output.status === status && errorCatalog[error.output.code].status === status;
-  if (!isRight) return [...faults, `${status} without its Error body: ${text.slice(0, 200)}`];
-  const link = headers.get('Link') ?? '';
-  const leadsOn = link.endsWith(`/errors.html#${error.output.code}>; rel="help"`);
-  return leadsOn ? faults : [...faults, `the Link "${link}" does not lead to what the page says of the error`];
-}
-
-/** `X-RateLimit-*` are of one window, the other limit headers of both: they must agree. */
-function windowFaults(headers: Headers, status: number): string[] {
-  const limit = headers.get('X-RateLimit-Limit') ?? 'none';
-  const isUncounted = status === 503 && limit === '0';
-  if (isUncounted || headers.get('X-RateLimit-Reset') === '0')
-    return headers.has('RateLimit') ? ['RateLimit is there though the limits are not known'] : [];
-  const [quotas = [], left = []] = ['RateLimit-Policy', 'RateLimit'].map((name) =>
-    [...(headers.get(name) ?? '').matchAll(/;[qr]=(\d+);[wt]=\d+/g)].map(([, count = '']) => count),
-  );
-  const hasQuota = quotas.includes(limit);
-  // A suspended key has nothing left in any window, whatever its counters say.
-  const hasLeft = status === 429 || left.includes(headers.get('X-RateLimit-Remaining') ?? 'none');
-  return hasQuota && hasLeft ? [] : ['X-RateLimit-* and RateLimit are of different windows'];
 }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { RawResponse } from './documented-api.ts';
+import type { RawResponse } from './promises.ts';
 import { HANG_MS } from './until.ts';
 
 /** Sends bytes to a server and returns what it sends back until it closes the connection. */
