@@ -64,7 +64,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   ],
   keys: [BATCH_RATE, ...planIds.map((plan) => `\`${plan}\``)],
   architecture: [BATCH_RATE],
-  'decisions/template-on-a-laptop': [BATCH_RATE],
+  decisions: [BATCH_RATE],
   'operating/limits': [
     `${formatNumber(MAX_API_KEYS)} API keys`,
     `${REFUSAL_CACHE_TTL_MS / 1_000} second old`,
