@@ -14,7 +14,7 @@ import {
 } from '../keys/key-sentences.ts';
 import type { KeyView } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/tokens.ts';
-import { countsText, formatNumber, formatTime, timeOrNever, withTarget } from '../service/text.ts';
+import { countsText, formatNumber, formatTime, timeOrNever } from '../service/text.ts';
 import { list, styled, table } from './output.ts';
 
 const colorOf = ({ state }: KeyView) => (state === 'active' ? 'green' : state === 'suspended' ? 'yellow' : 'red');
@@ -61,9 +61,8 @@ export function historyText(rows: readonly HistoryRow[]): string {
 }
 
 /** Columns that fit a terminal of 80 characters; `keys show` prints the others. */
-export function keyListText(views: readonly KeyView[], targetOption: string): string {
-  if (views.length === 0)
-    return withTarget('No keys match these filters. To create a key: npm run admin -- keys create', targetOption);
+export function keyListText(views: readonly KeyView[]): string {
+  if (views.length === 0) return 'No keys match these filters. To create a key: npm run admin -- keys create';
   return table(
     ['id', 'name', 'plan', 'state', 'last used (UTC)', 'today'],
     views.map((view, at) => [
@@ -96,12 +95,10 @@ const shortState = (view: KeyView): string =>
     ? 'token never shown'
     : shortStateText(view);
 
-export function syncText({ problems, ...keys }: SyncReport, targetOption: string): string {
+export function syncText({ problems, ...keys }: SyncReport): string {
   const { added, changed, closed, applied, left, unchanged } = keys;
   const lists = { added, changed, blocked: closed, applied, 'left for the next sync': left, unchanged };
   const counts = Object.entries(lists).map(([what, ids]) => [what, ids.length] as const);
-  return [
-    `Keys: ${countsText(Object.fromEntries(counts))}.`,
-    ...problems.map((problem) => styled('yellow', withTarget(problem, targetOption))),
-  ].join('\n');
+  const lines = problems.map((problem) => styled('yellow', problem));
+  return [`Keys: ${countsText(Object.fromEntries(counts))}.`, ...lines].join('\n');
 }

@@ -10,7 +10,6 @@ import { findRecord } from '../keys/find-key.ts';
 import { findToken, type KeySelection, listKeys, showKey, stateFilters } from '../keys/key-view.ts';
 import type { NewToken } from '../keys/tokens.ts';
 import type { Target } from '../service/target.ts';
-import { withTarget } from '../service/text.ts';
 import { historyText, keyListCsv, keyListText, keyText, newTokenText, syncText } from './key-output.ts';
 import { KEY_ARGUMENT, onService, type Outcome, outcome } from './options.ts';
 import { ask, confirm } from './output.ts';
@@ -19,10 +18,9 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('Manage API keys, their tokens and plans');
   addAction(keys.command('create'), createAction);
   const list = keys.command('list').description('List keys');
-  onService<KeySelection & { readonly csv?: true }>(list, async (find, { csv, ...selection }) => {
-    const target = await find();
-    return outcome(await listKeys(target, selection), csv ? keyListCsv : (views) => keyListText(views, target.option));
-  });
+  onService<KeySelection & { readonly csv?: true }>(list, async (find, { csv, ...selection }) =>
+    outcome(await listKeys(await find(), selection), csv ? keyListCsv : keyListText),
+  );
   list
     .addOption(new Option('--plan <plan>', 'only keys on this plan').choices(planIds))
     .addOption(
@@ -34,9 +32,9 @@ export function keysCommand(): Command {
       parseSearch,
     )
     .addOption(new Option('--csv', 'print CSV, for spreadsheets').conflicts('json'));
-  onService(onKey(keys, 'show', 'Show a key, its tokens and its usage'), async (find, _, key) => {
-    return outcome(await showKey(await find(), key), keyText);
-  });
+  onService(onKey(keys, 'show', 'Show a key, its tokens and its usage'), async (find, _, key) =>
+    outcome(await showKey(await find(), key), keyText),
+  );
   onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (find, _, key) => {
     const target = await find();
     return outcome(await target.history.of(await findRecord(target, key), 500), historyText);
@@ -45,17 +43,11 @@ export function keysCommand(): Command {
   const find = keys
     .command('find')
     .description("Find a token's key; the token is prompted for or read from standard input");
-  onService(find, async (service) => {
-    const target = await service();
-    return outcome(await findToken(target, await readToken()), foundTokenText);
-  });
+  onService(find, async (service) => outcome(await findToken(await service(), await readToken()), foundTokenText));
   const sync = keys
     .command('sync')
     .description('Immediately adopt changes made in the AWS console or with the AWS CLI');
-  onService(sync, async (service) => {
-    const target = await service();
-    return outcome(await syncKeys(target), (done) => syncText(done, target.option));
-  });
+  onService(sync, async (service) => outcome(await syncKeys(await service()), syncText));
   return keys;
 }
 
@@ -73,8 +65,7 @@ function addAction(command: Command, action: KeyAction): void {
     });
     if (token) return tokenOutcome(token, target, message, action);
     if (!view || !isSuspendedOrDisabled(view)) return { value: view, text: message };
-    const resume = `To resume it: npm run admin -- keys resume ${view.id}`;
-    return { value: view, text: `${message} ${withTarget(resume, target.option)}` };
+    return { value: view, text: `${message} To resume it: npm run admin -- keys resume ${view.id}` };
   });
 }
 

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import { parseStage } from '../../parse-stage.ts';
 import { findTarget, type Target } from '../service/target.ts';
-import { DEFAULT_URL, targetOption, type TargetOptions, visible } from '../service/text.ts';
+import { DEFAULT_URL, targetOption, type TargetOptions, visible, withTarget } from '../service/text.ts';
 import { progressListener } from './output.ts';
 
 /** The result of a command. */
 export interface Outcome {
   /** Printed with `--json`, as one JSON value in one line. */
   readonly value: unknown;
-  /** For people. */
+  /** For people. Its commands are for the default address: the option of the service is added to them. */
   readonly text: string;
   /** Runs after the output. @returns more text to print */
   readonly after?: () => Promise<string>;
@@ -32,10 +32,11 @@ export function onService<Options = object>(
   return command.option('--json', 'print JSON (use with npm run --silent)', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
     const target = targetOptionsOf(command);
+    const option = targetOption(target);
     let found: Promise<Target> | undefined;
-    const find = () => (found ??= findTarget(target, progressListener(targetOption(target))));
+    const find = () => (found ??= findTarget(target, progressListener(option)));
     const { value, text, after } = await work(find, options, command.args[0] ?? '', command.args[1]);
-    await print(options.json ? visible(JSON.stringify(value)) : text);
+    await print(options.json ? visible(JSON.stringify(value)) : withTarget(text, option));
     const more = await after?.();
     if (more !== undefined && !options.json) await print(more);
     // Its name may be that of a variable that was set long ago.

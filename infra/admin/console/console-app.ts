@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
+import { serveStatic } from '@hono/node-server/serve-static';
 import { type Context, Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
@@ -21,11 +21,7 @@ import { addStockPage } from './stock-page.ts';
 /** Loopback only: other machines cannot connect. */
 const LOOPBACK = '127.0.0.1';
 
-const files = {
-  'console.css': 'text/css; charset=utf-8',
-  'console.js': 'text/javascript; charset=utf-8',
-  '../../reference/site/favicon.svg': 'image/svg+xml',
-} as const;
+const files = ['console.css', 'console.js', '../../reference/site/favicon.svg'];
 
 export type ServedConsole = Awaited<ReturnType<typeof serveConsole>>;
 
@@ -57,17 +53,13 @@ export function createConsole(target: Target, origin: string, link: LoginLink): 
   const app = new Hono();
   app.use(headers, checkHost(origin), csrf());
   app.get(`${base}/`, login);
-  for (const [name, type] of Object.entries(files)) {
-    const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-    app.get(`/${basename(name)}`, (c) => c.body(text, 200, { 'Content-Type': type }));
-  }
+  for (const name of files) app.get(`/${basename(name)}`, serveStatic({ path: join(import.meta.dirname, name) }));
   // First the session check: bodies of requests without a session are not read.
   app.use(guard).post('*', formLimit(target.option));
   for (const add of [addOverviewPage, addKeysPage, addNewKeyPage, addKeyPage, addKeyChangesPage, addStockPage])
     add(app.basePath(base), site);
   const linkToKeys = markup`<p><a href="keys">All keys</a></p>`;
-  const notFound = (c: Context, failure: string) =>
-    site.show(c, { title: 'Not found', failure }, markup`<h1>Not found</h1>${linkToKeys}`, 404);
+  const notFound = (c: Context, failure: string) => site.show(c, { title: 'Not found', failure }, linkToKeys, 404);
   app.notFound((c) => notFound(c, 'This page does not exist.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException)
@@ -75,11 +67,10 @@ export function createConsole(target: Target, origin: string, link: LoginLink): 
     if (error instanceof UnknownKeyError) return notFound(c, 'This key does not exist, or its record was deleted.');
     const isReading = c.req.method === 'GET';
     const failure = failureText(error, 'retry', isReading ? 'nothing was changed' : undefined);
-    const content = markup`<h1>Failed</h1>${linkToKeys}`;
-    if (failure !== undefined) return site.show(c, { title: 'Failed', failure }, content);
+    if (failure !== undefined) return site.show(c, { title: 'Failed', failure }, linkToKeys);
     process.stderr.write(`${visibleLines(error.stack ?? error.message)}\n`);
     const fault = `The console failed: ${error.message}. Its terminal shows the details.`;
-    return site.show(c, { title: 'Failed', failure: fault }, content, 500);
+    return site.show(c, { title: 'Failed', failure: fault }, linkToKeys, 500);
   });
   return app;
 }

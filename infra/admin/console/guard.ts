@@ -1,8 +1,9 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
+import { timingSafeEqual } from 'hono/utils/buffer';
 import { withTarget } from '../service/text.ts';
 import { layout, markup } from './markup.ts';
 
@@ -50,12 +51,14 @@ export function session(origin: string, { base, token }: LoginLink) {
   const cookie = `console-${new URL(origin).port}`;
   const secret = newSecret();
   let isTokenOpen = true;
-  const isIn = (c: Context): boolean => c.req.path.startsWith(`${base}/`) && isSame(getCookie(c, cookie), secret);
-  const guard: MiddlewareHandler = async (c, next) => (isIn(c) ? next() : refuse(c, 401, NO_SESSION));
+  const isIn = async (c: Context): Promise<boolean> =>
+    c.req.path.startsWith(`${base}/`) && timingSafeEqual(getCookie(c, cookie) ?? '', secret);
+  const guard: MiddlewareHandler = async (c, next) => ((await isIn(c)) ? next() : refuse(c, 401, NO_SESSION));
   /** Exchanges the token for the cookie, whatever the referring page. */
-  const login: Handler = (c) => {
-    if (!isIn(c)) {
-      if (!isTokenOpen || !isSame(c.req.query('token'), token)) return refuse(c, 401, NO_SESSION);
+  const login: Handler = async (c) => {
+    if (!(await isIn(c))) {
+      const isToken = await timingSafeEqual(c.req.query('token') ?? '', token);
+      if (!isTokenOpen || !isToken) return refuse(c, 401, NO_SESSION);
       isTokenOpen = false;
     }
     setCookie(c, cookie, secret, { httpOnly: true, sameSite: 'Strict', path: base });
@@ -75,8 +78,5 @@ const TOO_LARGE =
 export const formLimit = (option: string): MiddlewareHandler =>
   bodyLimit({ maxSize: 2 ** 20, onError: (c) => refuse(c, 413, withTarget(TOO_LARGE, option)) });
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-const isSame = (given = '', secret: string): boolean => timingSafeEqual(digest(given), digest(secret));
-
 export const refuse = (c: Context, status: 401 | 403 | 413, failure: string): Response | Promise<Response> =>
-  c.html(layout({ title: 'Refused', failure }, markup`<h1>Refused</h1>`), status);
+  c.html(layout({ title: 'Refused', failure }), status);

@@ -82,9 +82,9 @@ export function addKeysPage(app: Hono, site: Site): void {
     const state = stateFilters.find((name) => name === query['state']);
     const q = site.kept(query['search']) ?? '';
     const found = sorted(selectKeys(await site.keys(), { plan, state, search: q }), query['sort']);
-    const content = markup`<div class="head"><h1>Keys</h1><a class="button" href="keys/new">Create a key</a></div>
-${keyFilters(site, { ...query, q })}${keyRows(found, query)}`;
-    return site.show(c, { title: 'Keys', part: 'keys', failure: formError }, content);
+    const beside = markup`<a class="button" href="keys/new">Create a key</a>`;
+    const content = markup`${keyFilters(site, { ...query, q })}${keyRows(found, query)}`;
+    return site.show(c, { title: 'Keys', beside, part: 'keys', failure: formError }, content);
   };
   app.get('/keys', (c) => show(c));
   onForm(app, '/keys', (c, query) => search(c, site, query), show);
@@ -144,7 +144,7 @@ export function addOverviewPage(app: Hono, site: Site): void {
       'Expire within 14 days': selectKeys(records, { state: 'expiring' }),
       'Suspended by an admin, or disabled': blocked.filter(({ suspendedBy }) => suspendedBy !== 'limiter'),
     };
-    const content = markup`<h1>Overview</h1><section data-live="overview" data-seconds="30">
+    const content = markup`<section data-live="overview" data-seconds="30">
 ${figures(views)}
 ${Object.entries(lists).map(([title, keys]) => attention(title, keys))}
 <h2>Plans</h2>${planTable(views)}</section>${usagePicture(await dailyUsage(site.target, records, CHART_DAYS))}`;

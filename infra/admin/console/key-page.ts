@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
+import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
-import { awsReason } from '../service/failures.ts';
 import { inputs } from '../keys/inputs.ts';
 import { type ActionResult, createAction, type KeyAction, keyActions } from '../keys/key-actions.ts';
 import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../keys/key-sentences.ts';
@@ -10,9 +10,9 @@ import type { Target } from '../service/target.ts';
 import { counted, formatTime, timeOrNever } from '../service/text.ts';
 import { dailyUsage } from '../keys/usage.ts';
 import { stateBadge } from './key-lists.ts';
-import { facts, field, type Field, hidden, type Html, markup, meter, nothingSent } from './markup.ts';
-import { sentence, type Sent, table } from './markup.ts';
-import { fieldOf, onForm, parseInputs, shownAs, type Site } from './site.ts';
+import { dangerButton, facts, field, type Field, hidden, type Html, keysLink, linksTo } from './markup.ts';
+import { markup, meter, nothingSent, sentence, type Sent, table } from './markup.ts';
+import { fieldOf, onForm, parseInputs, shownAs, type Site, unreadHistory } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
 
 /** Actions that stop customer requests: the page always asks for confirmation. */
@@ -27,14 +27,15 @@ export function addKeyPage(app: Hono, site: Site): void {
     const view = keyView(record);
     const isRevoked = view.state === 'revoked';
     const history = await historySection(target, record);
-    const content = markup`${head(view)}
+    const content = markup`${keyFacts(view)}
 ${isRevoked ? markup`<p>${revokedText(view)}</p>` : figures(view)}
 ${usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay)}
 <p class="links"><a href="keys/${view.id}/changes">What it changed</a></p>
-${isRevoked ? '' : tokenSection(view)}
+${!isRevoked && tokenSection(view)}
 ${history}
-${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
-    return site.show(c, { title: view.name, part: 'keys', failure: sent.formError }, content);
+${!isRevoked && actionForms(site, view, sent, sentTo)}`;
+    const head = { title: view.name, beside: stateBadge(view), crumbs: keysLink };
+    return site.show(c, { ...head, part: 'keys', failure: sent.formError }, content);
   };
   app.get('/keys/:id', (c) => show(c));
   app.get('/keys/:id/figures', async (c) => c.html(figures(keyView(await find(c)))));
@@ -45,9 +46,9 @@ ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
       const values = parseInputs(action, texts);
       const warning = action.confirmation?.(view, values, target);
       const effect = warning ?? (dangers.has(name) ? sentence(action.effect) : undefined);
-      const page = { title: `${action.title}: ${view.name}?`, part: 'keys' } as const;
+      const page = { title: `${action.title}: ${view.name}?`, crumbs: linksTo(view), part: 'keys' } as const;
       if (effect !== undefined && texts['confirmed'] === undefined)
-        return site.show(c, page, question(site, view, named, texts, effect));
+        return site.ask(c, page, question(site, view, named, texts, effect), `keys/${view.id}`);
       const done = await action.run(target, values, view.id);
       return showDone(c, site, done, name === 'revoke' ? '/keys' : `/keys/${view.id}`);
     };
@@ -55,18 +56,14 @@ ${isRevoked ? '' : actionForms(site, view, sent, sentTo)}`;
   }
 }
 
-function head(view: KeyView): Html {
-  const { id, name, plan, created, lastUsed, expires } = view;
-  return markup`<p class="crumbs"><a href="keys">Keys</a></p>
-<div class="head"><h1>${name}</h1>${stateBadge(view)}</div>
-${facts({
-  Id: markup`<code>${id}</code>`,
-  Plan: plans[plan].title,
-  Created: formatTime(created),
-  'Last used': timeOrNever(lastUsed),
-  Expires: timeOrNever(expires),
-})}`;
-}
+const keyFacts = ({ id, plan, created, lastUsed, expires }: KeyView): Html =>
+  facts({
+    Id: markup`<code>${id}</code>`,
+    Plan: plans[plan].title,
+    Created: formatTime(created),
+    'Last used': timeOrNever(lastUsed),
+    Expires: timeOrNever(expires),
+  });
 
 const figures = ({ id, usedThisMinute, perMinute, usedToday, perDay }: KeyView): Html =>
   markup`<section class="gauges" data-live="keys/${id}/figures" data-seconds="5">
@@ -78,19 +75,15 @@ function tokenSection({ tokens }: KeyView): Html {
   return markup`<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'Access'], rows)}</section>`;
 }
 
-/** Without permission to read the history, an admin still sees the rest of the page. */
 async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
-  const shown = await history.of(record, 20).catch((error: unknown) => {
-    const reason = awsReason(error);
-    if (reason === undefined) throw error;
-    return `The history cannot be read. ${reason}.`;
-  });
-  const none = markup`<p class="quiet">None so far.</p>`;
-  const rows = typeof shown === 'string' ? [] : shown.map(historyCells);
-  const list = rows.length > 0 ? table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], rows) : none;
-  return markup`<section class="card"><h2>Latest changes</h2>
-${typeof shown === 'string' ? shown : list}</section>`;
+  const list = await history.of(record, 20).then(changeTable, unreadHistory);
+  return markup`<section class="card"><h2>Latest changes</h2>${list}</section>`;
 }
+
+const changeTable = (rows: readonly HistoryRow[]): Html =>
+  rows.length === 0
+    ? markup`<p class="quiet">None so far.</p>`
+    : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], rows.map(historyCells));
 
 /** Forms of the actions, each closed until it is opened. @param sentTo the action of `sent`, which is open */
 function actionForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): Html {
@@ -98,12 +91,10 @@ function actionForms(site: Site, view: KeyView, sent: Sent, sentTo?: string): Ht
     const { title, effect } = action;
     const isSent = name === sentTo;
     const filled = isSent ? sent : { ...nothingSent, values: valuesOf(name, action, view) };
-    const button = dangers.has(name)
-      ? markup`<button class="danger">${title} …</button>`
-      : markup`<button>${title}</button>`;
+    const button = dangers.has(name) ? dangerButton(`${title} …`) : markup`<button>${title}</button>`;
     const fields = fieldsOf(name, action, view).map((one) => field(name, one, filled));
     const asShown = Object.entries(filled.values).filter(([each]) => action.inputs.map(shownAs).includes(each));
-    return markup`<details class="card ${dangers.has(name) ? 'stops' : ''}" ${isSent ? markup`open` : ''}><summary>${title}</summary>
+    return markup`<details class="card ${dangers.has(name) && 'stops'}" ${isSent && markup`open`}><summary>${title}</summary>
 <p>${sentence(effect)}</p>${site.form(`/keys/${view.id}/${name}`, button, [...fields, ...hidden(Object.fromEntries(asShown))])}</details>`;
   };
   const fitting = Object.entries(keyActions).filter(([, { isApplicable }]) => isApplicable(view));
@@ -132,8 +123,7 @@ type NamedAction = readonly [name: string, action: KeyAction];
 
 /** Confirmation page: the action with its submitted values, its effect and its key. */
 function question(site: Site, view: KeyView, [name, action]: NamedAction, values: Sent['values'], effect: string) {
-  const { id, name: whom, plan, lastUsed, usedThisMinute, usedToday, tokens } = view;
-  const { title } = action;
+  const { id, plan, lastUsed, usedThisMinute, usedToday, tokens } = view;
   const shown = action.inputs.flatMap((input) => {
     const { presence, choices = [], title: label } = inputs[input];
     if (presence === 'agreed' && values['plan'] !== 'enterprise') return [];
@@ -141,20 +131,16 @@ function question(site: Site, view: KeyView, [name, action]: NamedAction, values
     const none = input === 'for' ? 'until the key is resumed' : 'none';
     return [[label, text.trim() === '' ? none : (choices.find(([choice]) => choice === text)?.[1] ?? text)]];
   });
-  return markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${whom}</a></p>
-<h1>${title}: ${whom}?</h1>
-<section class="card narrow"><p>${effect}</p>
-${facts({
-  ...Object.fromEntries(shown),
-  Id: markup`<code>${id}</code>`,
-  ...((values['plan'] ?? plan) !== plan && { 'Plan until now': plans[plan].title }),
-  'Last used': timeOrNever(lastUsed),
-  'This minute': counted(usedThisMinute, 'request'),
-  Today: counted(usedToday, 'request'),
-  Tokens: tokens.map(({ name: token }) => token).join(', '),
-})}
-${site.form(`/keys/${id}/${name}`, markup`<button class="danger">${title}</button>`, hidden({ ...values, confirmed: 'yes' }))}
-<p><a href="keys/${id}">Cancel</a></p></section>`;
+  return markup`<p>${effect}</p>${facts({
+    ...Object.fromEntries(shown),
+    Id: markup`<code>${id}</code>`,
+    ...((values['plan'] ?? plan) !== plan && { 'Plan until now': plans[plan].title }),
+    'Last used': timeOrNever(lastUsed),
+    'This minute': counted(usedThisMinute, 'request'),
+    Today: counted(usedToday, 'request'),
+    Tokens: tokens.map(({ name: token }) => token).join(', '),
+  })}
+${site.form(`/keys/${id}/${name}`, dangerButton(action.title), hidden({ ...values, confirmed: 'yes' }))}`;
 }
 
 /** `/keys/new`. */
@@ -162,10 +148,9 @@ export function addNewKeyPage(app: Hono, site: Site): void {
   const { title, effect, inputs: names, run, retryEffect } = createAction;
   const showForm = (c: Context, sent = nothingSent): Response | Promise<Response> => {
     const fields = names.map((name) => field('create', fieldOf(name), sent));
-    const form = markup`<p class="crumbs"><a href="keys">Keys</a></p><h1>${title}</h1>
-<section class="card narrow"><p>${sentence(effect)} It is valid immediately.</p>
+    const form = markup`<section class="card narrow"><p>${sentence(effect)} It is valid immediately.</p>
 ${site.form('/keys/new', markup`<button>Create the key</button>`, fields)}</section>`;
-    return site.show(c, { title, part: 'keys', failure: sent.formError }, form);
+    return site.show(c, { title, crumbs: keysLink, part: 'keys', failure: sent.formError }, form);
   };
   const work = async (c: Context, texts: Sent['values']): Promise<Response> =>
     showDone(c, site, await run(site.target, parseInputs(createAction, texts), ''), '/keys');
@@ -178,12 +163,11 @@ async function showDone(c: Context, site: Site, { token, message }: ActionResult
   // A page that was sent counts as shown.
   await token?.confirmShown();
   if (!token) return site.redirect(c, path, message);
-  const shown = markup`<h1>${token.name}</h1>
-<p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>
+  const shown = markup`<p>${token.name} ${planOfToken(token)} Token: ${token.label}. Expires: ${timeOrNever(token.expires)}. ${message}</p>
 <section class="card secret"><p><strong>Copy this token, the customer’s API key, now. It is shown once and stored nowhere.</strong></p>
 ${copyable('Token', 'new-token', token.token)}${copyable('Try it', 'new-curl', curlWith(token, site.target.baseUrl))}</section>
 <p class="links"><a href="keys/${token.id}">Open the key</a> <a href="keys">All keys</a></p>`;
-  return site.show(c, { title: 'New token', part: 'keys' }, shown);
+  return site.show(c, { title: token.name, part: 'keys' }, shown);
 }
 
 const copyable = (label: string, id: string, text: string): Html => markup`<h2>${label}</h2>

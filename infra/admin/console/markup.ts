@@ -3,18 +3,17 @@ import { capitalized, formatNumber, visibleLines } from '../service/text.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/**
- * Escapes interpolated values. Backslashes in the markup, as of a pattern, stay as written.
- * Not named `html`, so that Prettier leaves the markup as it is.
- */
-export const markup = ({ raw }: TemplateStringsArray, ...values: unknown[]): Html =>
-  html(
-    Object.assign([...raw], { raw }),
-    ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)),
-  );
+/** Escapes interpolated values. Not named `html`, so that Prettier leaves the markup as it is. */
+export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
+  html(strings, ...values.map((value) => (typeof value === 'string' ? visibleLines(value) : value)));
 
 export interface Page {
+  /** Also the heading. */
   readonly title: string;
+  /** Next to the heading. */
+  readonly beside?: Html;
+  /** Links to the pages above this one. */
+  readonly crumbs?: Html;
   /** Place of the service; undefined without a session. */
   readonly place?: string;
   /** Path prefix of every page and link. */
@@ -28,9 +27,9 @@ export interface Page {
 
 const parts = { overview: 'Overview', keys: 'Keys', stock: 'Stock' } as const;
 
-export function layout({ title, place, base, address, part, note, failure }: Page, content: Html): Html {
+export function layout({ title, beside, crumbs, place, base, address, part, note, failure }: Page, content?: Html) {
   const link = ([id, name]: readonly string[]): Html =>
-    markup`<a href="${id}" ${id === part ? markup`aria-current="page"` : ''}>${name}</a>`;
+    markup`<a href="${id}" ${id === part && markup`aria-current="page"`}>${name}</a>`;
   const isLocal = place?.startsWith('http') ?? true;
   return markup`<!doctype html>
 <html lang="en">
@@ -38,7 +37,7 @@ export function layout({ title, place, base, address, part, note, failure }: Pag
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${base === undefined ? '' : markup`<base href="${base}/">`}
+${base !== undefined && markup`<base href="${base}/">`}
 <title>${title} · Pet Store Inventory</title>
 <link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/console.css">
@@ -49,15 +48,16 @@ ${base === undefined ? '' : markup`<base href="${base}/">`}
 <header class="top">
 <a class="brand" href="overview"><img src="/favicon.svg" alt="" width="22" height="22"> Pet Store Inventory</a>
 ${
-  place === undefined
-    ? ''
-    : markup`<nav aria-label="Main">${Object.entries(parts).map(link)}</nav>
-<span class="place ${isLocal ? '' : 'stage'}">${isLocal ? place.replace(/^https?:\/\//, '') : place}</span>`
+  place !== undefined &&
+  markup`<nav aria-label="Main">${Object.entries(parts).map(link)}</nav>
+<span class="place ${!isLocal && 'stage'}">${isLocal ? place.replace(/^https?:\/\//, '') : place}</span>`
 }
 </header>
 <main id="main">
-${failure === undefined ? '' : alert(failure)}
-${note ? markup`<p class="note" role="status">${note}</p>` : ''}
+${failure !== undefined && alert(failure)}
+${note !== undefined && markup`<p class="note" role="status">${note}</p>`}
+${crumbs && markup`<p class="crumbs">${crumbs}</p>`}
+<div class="head"><h1>${title}</h1>${beside}</div>
 ${content}
 </main>
 </body>
@@ -68,7 +68,7 @@ ${content}
 export function alert(text: string): Html {
   const lines = text.split('\n');
   const list = lines.slice(0, -1).map((line) => markup`<li>${line}</li>`);
-  return markup`<div class="alert" role="alert">${lines.at(-1)}${list.length > 0 ? markup`<ul>${list}</ul>` : ''}</div>`;
+  return markup`<div class="alert" role="alert">${lines.at(-1)}${list.length > 0 && markup`<ul>${list}</ul>`}</div>`;
 }
 
 export interface Field {
@@ -77,9 +77,11 @@ export interface Field {
   readonly hint?: string | undefined;
   readonly type?: 'text' | 'search' | 'file';
   readonly choices?: readonly (readonly [value: string, text: string])[] | undefined;
-  readonly isNumber?: boolean;
-  readonly attributes?: Html;
+  readonly attributes?: Html | undefined;
 }
+
+/** Attributes of a field for a number. */
+export const numeric = markup`inputmode="numeric"`;
 
 /** Submitted values of a form, and their errors, by field name. */
 export interface Sent {
@@ -92,18 +94,15 @@ export interface Sent {
 export const nothingSent: Sent = { values: {}, fieldErrors: {} };
 
 /** A field with its error or hint. @param form id of the form, prefix of the ids of its fields */
-export function field(form: string, { name, label, hint, type = 'text', ...rest }: Field, sent: Sent): Html {
+export function field(form: string, { name, label, hint, type = 'text', choices, attributes }: Field, sent: Sent) {
   const { [name]: value = '' } = sent.values;
   const { [name]: error } = sent.fieldErrors;
   const id = `${form}-${name}`;
   const isFirstError = Object.keys(sent.fieldErrors)[0] === name;
-  const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${rest.attributes ?? ''} ${[
-    error === undefined ? '' : markup`aria-invalid="true"`,
-    isFirstError ? markup` autofocus` : '',
-    rest.isNumber ? markup` inputmode="numeric"` : '',
-  ]}`;
-  const options = rest.choices?.map(
-    ([choice, text]) => markup`<option value="${choice}" ${choice === value ? markup`selected` : ''}>${text}</option>`,
+  const invalid = error !== undefined && markup`aria-invalid="true"`;
+  const shared = markup`id="${id}" name="${name}" aria-describedby="${id}-hint" ${attributes} ${invalid} ${isFirstError && markup`autofocus`}`;
+  const options = choices?.map(
+    ([choice, text]) => markup`<option value="${choice}" ${choice === value && markup`selected`}>${text}</option>`,
   );
   const input = markup`<input type="${type}" ${shared} value="${value}" autocomplete="off" spellcheck="false">`;
   return markup`<div class="field field-${name}"><label for="${id}">${label}</label>
@@ -111,13 +110,21 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${error === undefined ? 'hint' : 'error'}" id="${id}-hint">${error ?? hint}</p></div>`;
 }
 
+/** Of an action that stops requests, or loses what was stored. */
+export const dangerButton = (text: string): Html => markup`<button class="danger">${text}</button>`;
+
 export const hidden = (values: Sent['values']): Html[] =>
   Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`);
 
 /** A form that filters the rows of its page. @param attributes of the form, such as its method */
 export const filters = (fields: readonly Field[], query: Sent['values'], attributes?: Html): Html =>
-  markup`<form class="filters" role="search" ${attributes ?? ''}>
+  markup`<form class="filters" role="search" ${attributes}>
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
+
+/** Link to the list of keys, above the page of one. */
+export const keysLink = markup`<a href="keys">Keys</a>`;
+export const linksTo = ({ id, name }: { readonly id: string; readonly name: string }): Html =>
+  markup`${keysLink} / <a href="keys/${id}">${name}</a>`;
 
 /** Used share of a limit, as a bar and in numbers. */
 export function meter(label: string, used: number, limit: number): Html {

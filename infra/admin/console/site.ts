@@ -3,13 +3,13 @@ import { dirname } from 'node:path/posix';
 import { InvalidArgumentError } from 'commander';
 import type { Context, Hono } from 'hono';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { AdminError, failureText } from '../service/failures.ts';
+import { AdminError, awsReason, failureText } from '../service/failures.ts';
 import { allRecords, findRecord } from '../keys/find-key.ts';
 import { type Inputs, inputs } from '../keys/inputs.ts';
 import type { KeyAction } from '../keys/key-actions.ts';
 import type { Target } from '../service/target.ts';
 import { withTarget } from '../service/text.ts';
-import { type Field, type Html, layout, markup, type Page, sentence, type Sent } from './markup.ts';
+import { type Field, type Html, layout, markup, numeric, type Page, sentence, type Sent } from './markup.ts';
 
 type PageResponse = Response | Promise<Response>;
 
@@ -58,7 +58,7 @@ export class Site {
   kept = (id = ''): string | undefined => this.#texts.get(id);
 
   /** Renders a page. With a failure, its status is an error, 422 by default. */
-  show(c: Context, page: Page, content: Html, failed: 404 | 422 | 500 = 422): PageResponse {
+  show(c: Context, page: Page, content?: Html, failed: 404 | 422 | 500 = 422): PageResponse {
     const { place, option } = this.target;
     const { done = '' } = c.req.query();
     const frame = { note: this.kept(done), place, base: this.base, address: c.req.url };
@@ -67,14 +67,27 @@ export class Site {
     return c.html(layout({ ...frame, ...page, failure }, content), failure === undefined ? 200 : failed);
   }
 
+  /** Asks for a confirmation. @param cancel address of the page that is shown without it */
+  ask(c: Context, page: Page, content: Html, cancel: string): PageResponse {
+    const link = markup`<p><a href="${cancel}">Cancel</a></p>`;
+    return this.show(c, page, markup`<section class="card narrow">${content}${link}</section>`);
+  }
+
   /** Redirects to a page with the result, so that a reload does not repeat the action. */
   redirect(c: Context, path: string, message: string): Response {
     return c.redirect(`${this.base}${path}${path.includes('?') ? '&' : '?'}done=${this.keep(message)}`, 303);
   }
 
   form(path: string, button: Html, fields: readonly Html[], attributes?: Html): Html {
-    return markup`<form method="post" action="${this.base}${path}" ${attributes ?? ''}>${fields}${button}</form>`;
+    return markup`<form method="post" action="${this.base}${path}" ${attributes}>${fields}${button}</form>`;
   }
+}
+
+/** Without permission to read a history, an admin still sees the rest of its page. @throws other errors */
+export function unreadHistory(error: unknown): string {
+  const reason = awsReason(error);
+  if (reason === undefined) throw error;
+  return `The history cannot be read. ${reason}.`;
 }
 
 /** Sets an entry of a bounded map, which evicts its oldest one. */
@@ -129,9 +142,9 @@ export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, v
 /** @param more choices of fields of a key */
 export function fieldOf(name: keyof Inputs, more: Partial<Record<string, Field['choices']>> = {}): Field {
   const { title, hint, presence, choices = more[name] } = inputs[name];
-  const isNumber = presence === 'agreed';
+  const attributes = presence === 'agreed' ? numeric : undefined;
   // The labels of numbers and choices say all.
-  return { name, label: title, hint: isNumber || choices ? undefined : sentence(hint), choices, isNumber };
+  return { name, label: title, hint: attributes || choices ? undefined : sentence(hint), choices, attributes };
 }
 
 /**

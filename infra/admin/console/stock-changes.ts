@@ -2,10 +2,10 @@ import type { Hono } from 'hono';
 import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
 import { CHANGE_TITLES, changeCells, changesByKey, historyOfPet } from '../records/stock-history.ts';
 import type { StockRow } from '../records/stock-rows.ts';
-import { AdminError, awsReason } from '../service/failures.ts';
+import { AdminError } from '../service/failures.ts';
 import { capitalized, formatNumber, withTarget } from '../service/text.ts';
-import { facts, type Html, markup, table } from './markup.ts';
-import type { Site } from './site.ts';
+import { facts, type Html, linksTo, markup, table } from './markup.ts';
+import { type Site, unreadHistory } from './site.ts';
 import { CHART_DAYS, picture } from './usage-picture.ts';
 
 /** Max changes that a page reads of a pet. */
@@ -14,10 +14,12 @@ const MAX_READ = 2_000;
 const MAX_PAGES = 20;
 const MAX_SHOWN = 50;
 
-/** The latest changes of a pet, also of a removed one, with its quantity per day; nothing without a pet. */
+/** The latest changes of a pet, also of a removed one, with its quantity per day; nothing without a pet or changes. */
 export async function changesOfPet({ target }: Site, petId = ''): Promise<Html | undefined> {
   if (petId.trim() === '') return undefined;
-  const found = await historyOfPet(target, petId, CHART_DAYS, MAX_READ).catch(reasonOf);
+  const found = await historyOfPet(target, petId, CHART_DAYS, MAX_READ).catch((error: unknown) =>
+    error instanceof AdminError ? undefined : unreadHistory(error),
+  );
   if (found === undefined) return undefined;
   if (typeof found === 'string') return markup`<section class="card"><h2>Changes</h2>${found}</section>`;
   const all = withTarget(`npm run admin -- inventory history ${found.petId}`, target.option);
@@ -25,27 +27,16 @@ export async function changesOfPet({ target }: Site, petId = ''): Promise<Html |
 ${changeTable(found.rows, `No changes in ${CHART_DAYS} days.`)}<p class="quiet">All of 400 days: <code>${all} --days 400</code></p></section>`;
 }
 
-/** Undefined for a pet without changes. Without permission to read them, an admin still sees the rest of the page. */
-function reasonOf(error: unknown): string | undefined {
-  if (error instanceof AdminError) return undefined;
-  const reason = awsReason(error);
-  if (reason === undefined) throw error;
-  return `The history cannot be read. ${reason}.`;
-}
-
 /** The quantity at the end of each day, where it is known. */
 function quantityPicture({ rows, isCut }: Awaited<ReturnType<typeof historyOfPet>>): Html | undefined {
-  const changes = rows.flatMap(({ at, note, quantity, was }) =>
-    at === null
-      ? []
-      : [{ day: at.slice(0, 10), left: note === 'removed' ? 0 : quantity, was: note === 'new' ? 0 : was }],
-  );
-  if (changes.length === 0) return undefined;
+  const changes = rows.filter(({ at }) => at !== null);
+  const oldest = changes.at(-1);
+  if (!oldest) return undefined;
+  const before = oldest.note === 'new' ? 0 : oldest.was;
   const days = Array.from({ length: CHART_DAYS }, (_, index) => {
     const day = isoDay(Date.now() - (CHART_DAYS - 1 - index) * DAY_MS);
-    const last = changes.find((change) => change.day <= day);
-    const before = isCut ? null : (changes.at(-1)?.was ?? null);
-    const value = last ? last.left : before;
+    const last = changes.find(({ at }) => String(at).slice(0, 10) <= day);
+    const value = !last ? (isCut ? null : before) : last.note === 'removed' ? 0 : last.quantity;
     return { day, value: value ?? 0, title: value === null ? 'not known' : formatNumber(value) };
   });
   const cells = days.toReversed().map(({ day, title }) => [day, title]);
@@ -71,11 +62,9 @@ export function addKeyChangesPage(app: Hono, site: Site): void {
   app.get('/keys/:id/changes', async (c) => {
     const key = await site.key(c.req.param('id'));
     const { id, name, rows, isCut } = await changesByKey(target, key, 0, { maxPages: MAX_PAGES });
-    const title = `Changes by ${name}`;
     const part = isCut && `Only some of the records of all pets were searched, up to ${MAX_PAGES} MB. `;
     const all = withTarget(`npm run admin -- inventory changes --key ${id}`, target.option);
-    const content = markup`<p class="crumbs"><a href="keys">Keys</a> / <a href="keys/${id}">${name}</a></p><h1>${title}</h1>
-<section class="card">${changeTable(rows, 'None found.', true)}<p class="quiet">${part}All: <code>${all}</code></p></section>`;
-    return site.show(c, { title, part: 'keys' }, content);
+    const content = markup`<section class="card">${changeTable(rows, 'None found.', true)}<p class="quiet">${part}All: <code>${all}</code></p></section>`;
+    return site.show(c, { title: `Changes by ${name}`, crumbs: linksTo({ id, name }), part: 'keys' }, content);
   });
 }

@@ -6,8 +6,6 @@ import { type InventoryItem, inventoryItemSchema } from '../../../shared/contrac
 import { petStatuses } from '../../../shared/contract/records.ts';
 import { itemsOf, type Page, stockList } from '../../../shared/stores/sorted-table.ts';
 import { StockStore, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { messageOf } from '../../../shared/log.ts';
-import { inputs } from '../keys/inputs.ts';
 import { findStock, removalTexts, removeStock, setStock } from '../records/change-stock.ts';
 import { AdminError } from '../service/failures.ts';
 import { recordsText } from '../records/export-records.ts';
@@ -15,14 +13,15 @@ import { differencesText, type ImportPreview, previewImport } from '../records/i
 import { fieldsOf, formatsOf, stockEntries } from '../records/record-kinds.ts';
 import type { Target } from '../service/target.ts';
 import { capitalized, formatNumber } from '../service/text.ts';
-import { field, filters, hidden, type Html, markup, nothingSent, type Sent, table } from './markup.ts';
-import { onForm, type Site } from './site.ts';
+import { dangerButton, field, filters, hidden, type Html, markup } from './markup.ts';
+import { nothingSent, numeric, type Sent, table } from './markup.ts';
+import { fieldOf, onForm, parseInputs, type Site } from './site.ts';
 import { changesOfPet } from './stock-changes.ts';
 
 const PAGE_SIZE = 50;
 
 /** The pattern keeps everything but an id out of the address. */
-const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern="\s*-?\d{1,19}\s*"`;
+const petIdAttributes = markup`placeholder="Pet id" inputmode="numeric" pattern=" *-?[0-9]{1,19} *"`;
 
 const statusChoices = petStatuses.map((status) => [status, status] as const);
 const filterFields = [
@@ -30,10 +29,10 @@ const filterFields = [
   { name: 'status', label: 'Status', choices: [['', 'all'] as const, ...statusChoices] },
 ] as const;
 const entryFields = [
-  { name: 'quantity', label: 'Quantity', isNumber: true },
+  { name: 'quantity', label: 'Quantity', attributes: numeric },
   { name: 'status', label: 'Status', choices: statusChoices },
-  { name: 'reason', label: inputs.reason.title, hint: `optional ${inputs.reason.hint}` },
-] as const;
+  fieldOf('reason'),
+];
 
 const fileField = {
   name: 'file',
@@ -58,13 +57,14 @@ export function addStockPage(app: Hono, site: Site): void {
   const show = async (c: Context, sent: Sent = nothingSent): Promise<Response> => {
     const query = { petId: sent.values['petId'] ?? '', ...c.req.query() };
     const changes = await changesOfPet(site, query['petId']);
-    const content = markup`<h1>Stock</h1>${await stockSection(site, query, sent)}${changes}${fileCards(site)}`;
+    const content = markup`${await stockSection(site, query, sent)}${changes}${fileCards(site)}`;
     return site.show(c, { title: 'Stock', part: 'stock', failure: sent.formError }, content);
   };
   app.get('/stock', (c) => show(c));
   const set = async (c: Context, values: Sent['values']): Promise<Response> => {
-    const { petId = '', quantity, status, version, reason } = values;
-    const change = { petId, quantity, status: statusOf(status), version, reason: reasonOf(reason) };
+    const { petId = '', quantity, status, version } = values;
+    const { reason } = parseInputs({ inputs: ['reason'] }, values);
+    const change = { petId, quantity, status: statusOf(status), version, reason };
     const { text } = await setStock(target, change);
     return site.redirect(c, `/stock?petId=${petId}`, text);
   };
@@ -105,16 +105,7 @@ function entryCard(site: Site, { entry, version }: StockVersion, sent: Sent): Ht
   const fields = entryFields.map((one) => field('set', one, { ...sent, values }));
   return markup`<section class="card narrow"><h2>Stock of pet ${petId}</h2>
 ${site.form('/stock/set', markup`<button>Set</button>`, [...fields, ...shown])}
-${site.form('/stock/remove', markup`<button class="danger">Remove …</button>`, shown)}</section>`;
-}
-
-/** @throws AdminError for a text that must not be stored */
-function reasonOf(text = ''): string | undefined {
-  try {
-    return text.trim() === '' ? undefined : inputs.reason.parse(text);
-  } catch (error) {
-    throw new AdminError(`The reason cannot be recorded. ${messageOf(error)} Nothing was written.`);
-  }
+${site.form('/stock/remove', dangerButton('Remove …'), shown)}</section>`;
 }
 
 /** Shows what a removal does, and removes the entry once that is confirmed. */
@@ -126,8 +117,9 @@ async function remove(site: Site, c: Context, values: Sent['values']): Promise<R
   }
   const { what, putBack } = removalTexts(site.target, entry);
   const shown = hidden({ petId: entry.petId, version, confirmed: 'yes' });
-  const form = site.form('/stock/remove', markup`<button class="danger">Remove</button>`, shown);
-  return question(site, c, `Remove ${what}?`, markup`<p>${putBack}</p>${form}`);
+  const form = site.form('/stock/remove', dangerButton('Remove'), shown);
+  const page = { title: `Remove ${what}?`, part: 'stock' } as const;
+  return site.ask(c, page, markup`<p>${putBack}</p>${form}`, 'stock');
 }
 
 /** Names of the pets that have a record, by id. */
@@ -161,7 +153,7 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
       const source = { name: file.name, open: () => piecesOf(file) };
       const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
-      return question(site, c, 'Import?', importQuestion(site, shown.id, preview));
+      return site.ask(c, { title: 'Import?', part: 'stock' }, importQuestion(site, shown.id, preview), 'stock');
     }
     const preview = shown?.id === confirmed ? shown.preview : undefined;
     shown = undefined;
@@ -181,16 +173,9 @@ async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> 
 
 function importQuestion(site: Site, id: string, { counts, largest }: ImportPreview): Html {
   const list = markup`<h2>Largest changes</h2><ul>${largest.map((line) => markup`<li>${line}</li>`)}</ul>`;
-  const button = markup`<button class="danger">Import</button>`;
   const hasChanges = counts.added + counts.changed > 0;
-  return markup`<p>${differencesText(counts)}</p>
-${largest.length > 0 ? list : ''}${hasChanges ? site.form('/stock/import', button, hidden({ confirmed: id })) : ''}`;
-}
-
-/** Confirmation page. */
-function question(site: Site, c: Context, title: string, content: Html) {
-  const card = markup`<section class="card narrow">${content}<p><a href="stock">Cancel</a></p></section>`;
-  return site.show(c, { title, part: 'stock' }, markup`<h1>${title}</h1>${card}`);
+  return markup`<p>${differencesText(counts)}</p>${largest.length > 0 && list}
+${hasChanges && site.form('/stock/import', dangerButton('Import'), hidden({ confirmed: id }))}`;
 }
 
 function fileCards(site: Site): Html {

@@ -136,7 +136,7 @@ test('A table has aligned columns on a terminal', () => {
 test('A list of keys adds a date to each shared name, and its CSV contains no formulas', () => {
   const views = ['=1+1', 'acme', 'acme', ' |cmd'].map((name) => keyView(aKey({ keyId: 'k', name, createdAt: 0 })));
 
-  expect(keyListText(views, '')).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n){2}/);
+  expect(keyListText(views)).toMatch(/\t=1\+1\t.*\n(?:.*\tacme \(1970-01-01\)\t.*\n){2}/);
   const rest = ',free,active,1970-01-01T00:00:00.000Z,,,60,1000,0';
   expect(keyListCsv(views).split('\n')).toEqual([
     '\uFEFFid,name,plan,state,created,expires,lastUsed,perMinute,perDay,usedToday',
