@@ -1,12 +1,13 @@
 import type { Context, Hono } from 'hono';
 import { type ExactLimits, planIds, plans } from '../../../shared/keys/plans.ts';
 import { isIssued, mayHaveToken, parseToken } from '../../../shared/keys/token.ts';
+import { isoDay } from '../../../shared/keys/verdict.ts';
 import { isSuspendedOrDisabled } from '../keys/key-actions.ts';
 import { AdminError } from '../service/failures.ts';
-import { foundTokenText } from '../keys/key-sentences.ts';
+import { foundTokenText, stateText } from '../keys/key-sentences.ts';
 import { findToken, type KeyView, selectKeys, stateFilters } from '../keys/key-view.ts';
 import { dailyUsage, partUsed } from '../keys/usage.ts';
-import { counted, formatNumber, formatTime, timeOrNever } from '../service/text.ts';
+import { counted, formatNumber, timeOrNever } from '../service/text.ts';
 import { facts, type Field, filters, type Html, markup, meter, nothingSent, type Sent, table } from './markup.ts';
 import { onForm, type Site } from './site.ts';
 import { CHART_DAYS, usagePicture } from './usage-picture.ts';
@@ -40,10 +41,9 @@ const columns: readonly Column[] = [
 ];
 
 /** The state, who suspended the key, and until when: the time alone if that is today. */
-export function stateBadge({ state, suspendedBy, suspendedUntil }: KeyView): Html {
-  const by = suspendedBy === 'limiter' ? ' automatically' : ' by an admin';
-  const until = suspendedUntil && formatTime(suspendedUntil).replace(`${new Date().toISOString().slice(0, 10)} `, '');
-  return markup`<span class="badge ${state}">${state}${suspendedBy && by}${until && ` until ${until}`}</span>`;
+export function stateBadge(view: KeyView): Html {
+  const text = stateText(view).replace(`${isoDay(Date.now())} `, '');
+  return markup`<span class="badge ${view.state}">${text}</span>`;
 }
 
 /** Table of keys; undefined if there are none. @param query of a page that is sorted by the titles of columns */
