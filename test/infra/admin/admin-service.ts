@@ -114,11 +114,13 @@ export class Visitor {
     return (await this.get(path)).text();
   }
 
-  post(path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
-    const form = new URLSearchParams(fields).toString();
-    const type = 'application/x-www-form-urlencoded';
-    const always = { Origin: ORIGIN, 'Content-Type': type, 'Content-Length': String(form.length) };
-    return this.request(BASE + path, { ...always, ...headers }, { method: 'POST', body: form });
+  /** @param fields of a form, or its body */
+  post(path: string, fields: Readonly<Record<string, string>> | ReadableStream, headers: Record<string, string> = {}) {
+    const body = fields instanceof ReadableStream ? fields : new URLSearchParams(fields).toString();
+    const length = typeof body === 'string' ? body.length : 1;
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': String(length) };
+    const init = { method: 'POST', body, duplex: 'half' } as const;
+    return this.request(BASE + path, { Origin: ORIGIN, ...type, ...headers }, init);
   }
 
   /** The page that the response to a form redirects to. */
