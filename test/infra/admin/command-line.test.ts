@@ -86,27 +86,17 @@ describe('The service of a command', () => {
     process.env = env;
   });
 
-  test.each<[string, Record<string, string>, string[], object]>([
-    ['is the local server by default', {}, [], {}],
-    ['may be given as an option before the command', {}, ['--url', 'a', 'list'], { url: 'a' }],
-    ['may be given as an environment variable', { PET_STORE_URL: 'a' }, ['list'], { url: 'a' }],
-    [
-      'is the URL of the option, not the stage of the variable',
-      { PET_STORE_STAGE: 'staging' },
-      ['list', '--url', 'a'],
-      { url: 'a' },
-    ],
-    [
-      'is the stage of the option, not the URL of the variable',
-      { PET_STORE_URL: 'a' },
-      ['list', '--stage', 'staging'],
-      { stage: 'staging' },
-    ],
-  ])('%s', async (_, variables, words, options) => {
+  test.each<[Record<string, string>, string, object]>([
+    [{}, 'list', {}],
+    [{}, '--url a list', { url: 'a' }],
+    [{ PET_STORE_URL: 'a' }, 'list', { url: 'a' }],
+    [{ PET_STORE_STAGE: 'staging' }, 'list --url a', { url: 'a' }],
+    [{ PET_STORE_URL: 'a' }, 'list --stage staging', { stage: 'staging' }],
+  ])('is that of the options, else of the environment: %j %s', async (variables, words, options) => {
     process.env = { ...env, ...variables };
     const program = withTargetOptions(new Command());
-    const list = program.command('list', { isDefault: true }).action(() => undefined);
-    await program.parseAsync(words, { from: 'user' });
+    const list = program.command('list').action(() => undefined);
+    await program.parseAsync(words.split(' '), { from: 'user' });
 
     expect(targetOptionsOf(list)).toEqual(options);
   });
@@ -148,24 +138,23 @@ const ofAws = (error: Error, name = error.name): Error => Object.assign(error, {
 
 describe('A failure', () => {
   test.each([
-    ['CredentialsProviderError', 'Renew the AWS credentials, and run the command again. '],
-    [
-      'AccessDeniedException',
-      'The AWS credentials lack this permission: ask the administrator of the account for it. ',
-    ],
-    ['TooManyRequestsException', 'AWS throttles the calls: wait a minute. '],
-    ['TimeoutError', ''],
+    ['CredentialsProviderError', 'Renew the AWS credentials, and run the command again.'],
+    ['AccessDeniedException', 'The AWS credentials lack this permission: ask the administrator of the account for it.'],
+    ['TooManyRequestsException', 'AWS throttles the calls: wait a minute.'],
   ])('of AWS says what to do: %s', (name, remedy) => {
     expect(failureText(ofAws(new Error('No'), name), 'try again')).toBe(
-      `The call to AWS failed: No (${name}). ${remedy}It is safe to try again: it completes the interrupted work.`,
+      `The call to AWS failed: No (${name}). ${remedy} It is safe to try again: it completes the interrupted work.`,
     );
   });
 
-  test('of AWS is described in one line; a bug gets no description', () => {
+  test('of AWS or of the network is described in one line; a bug gets no description', () => {
     const several = ofAws(new AggregateError([new Error('no IPv6\n  at all. Badly.'), new Error('no IPv4')]));
+    const hangUp = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
     expect(failureText(several, 'try again')).toContain(': no IPv6 at all. Badly (');
-    expect(failureText(new TypeError('x is undefined'), 'try again')).toBeUndefined();
+    expect(failureText(hangUp, 'try again')).toContain('socket hang up (Error). It is safe');
+    for (const bug of [new TypeError('x is undefined'), Object.assign(new Error('No'), { code: 'ERR_ASSERTION' })])
+      expect(failureText(bug, 'try again')).toBeUndefined();
   });
 
   test('escapes the characters that a terminal would act on', () => {
