@@ -14,7 +14,6 @@ import { parseStockItem, STORE_ID, StockStore, type StockVersion } from '../../.
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { formatNumber } from '../service/text.ts';
-import { recordStockWrite } from './record-stock-write.ts';
 import { writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** The stock entry of a pet. @param petId as typed @throws AdminError if there is none */
@@ -65,9 +64,9 @@ export async function removeStock(target: Target, { entry: value, version }: Sto
   const key = { storeId: STORE_ID, petId: BigInt(petId) };
   const [item] = await itemsOf(documents, tables.stock, [key]);
   const isAsShown = item && parseStockItem(item).version === version;
-  if (!isAsShown || !(await writeIfUnchanged(documents, tables.stock, item, undefined, key)))
+  const removal = { before: item, after: undefined, key };
+  if (!isAsShown || !(await writeIfUnchanged(target, 'stock', removal, { how: 'removal', reason })))
     throw changedMeanwhile(petId);
-  await recordStockWrite(target, item, undefined, { how: 'removal', reason });
   const { what, putBack } = removalTexts(target, value);
   return { value, text: `Removed ${what}. ${putBack}` };
 }

@@ -3,16 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
-import { int64AttributeSchema } from '../../../shared/item-attributes.ts';
+import { int64AttributeSchema, type Item } from '../../../shared/item-attributes.ts';
 import { itemsOf } from '../../../shared/stores/sorted-table.ts';
-import { inBatches, type Item } from '../../write-items.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { counted, countsText, formatNumber, truncated, visible } from '../service/text.ts';
 import { readRecords, type Source } from './read-records.ts';
 import type { OnProgress, RecordKind } from './record-kinds.ts';
-import { recordStockWrite } from './record-stock-write.ts';
-import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
+import { CONCURRENT_WRITES, type ItemChange, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** Maximum invalid rows: after them a file is not read further, as it probably has another format. */
 const MAX_FAULTS = 20;
@@ -27,11 +25,8 @@ export const differencesText = ({ added, changed, same }: ImportPreview['counts'
   `${countsText({ new: added, changed, 'the same': same })}.`;
 
 /** A record of the file that differs from the stored one. */
-interface Pending {
+interface Pending extends ItemChange {
   readonly id: Int64;
-  /** The stored item; undefined if there is none. */
-  readonly before: Item | undefined;
-  readonly item: Item;
 }
 
 /**
@@ -53,16 +48,17 @@ export async function previewImport<Entry>(
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
   let largest: ReturnType<typeof differenceOf>[] = [];
-  for await (const entries of inBatches(all, READ_SIZE)) {
+  for (let at = 0; at < all.length; at += READ_SIZE) {
+    const entries = all.slice(at, at + READ_SIZE);
     const items = await storedItems(store, kind, entries);
     for (const entry of entries) {
-      const [id, item] = [kind.idOf(entry), kind.toItem(entry)];
+      const [id, after] = [kind.idOf(entry), kind.toItem(entry)];
       const before = items.get(id);
       // Parsed by the schema of files, so that the fields of both have the same order.
       const stored = v.safeParse(kind.schema, v.safeParse(kind.itemSchema, before).output);
       const isSame = stored.success && recordToJson(stored.output) === recordToJson(entry);
       counts[isSame ? 'same' : before ? 'changed' : 'added'] += 1;
-      if (!isSame) pending.push({ id, before, item });
+      if (!isSame) pending.push({ id, before, after });
       if (before && !isSame)
         largest.push(differenceOf(`${kind.idField} ${id}`, stored.success ? stored.output : undefined, entry));
     }
@@ -90,10 +86,9 @@ async function writePending<Entry>(
   reason?: string,
 ) {
   const done = { added: 0, changed: 0, changedMeanwhile: [] as Int64[] };
-  const write = async ({ id, before, item }: Pending): Promise<void> => {
-    if (!(await writeIfUnchanged(store.documents, store.tables[kind.table], before, item)))
+  const write = async ({ id, before, after }: Pending): Promise<void> => {
+    if (!(await writeIfUnchanged(store, kind.table, { before, after }, { how: 'import', reason })))
       return void done.changedMeanwhile.push(id);
-    if (kind.table === 'stock') await recordStockWrite(store, before, item, { how: 'import', reason });
     done[before ? 'changed' : 'added'] += 1;
     onProgress(done.added + done.changed, pending.length);
   };

@@ -10,7 +10,7 @@ import { orderItem, orderItemSchema, orderList } from '../../../shared/stores/or
 import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { stockEntrySchema, stockItem } from '../../../shared/stores/stock-store.ts';
 import type { TableName } from '../../tables.ts';
-import type { Item } from '../../write-items.ts';
+import type { Item } from '../../../shared/item-attributes.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 

@@ -8,12 +8,11 @@ import { UNREAD } from '../../../shared/key-registry/reconcile.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { isIssued } from '../../../shared/keys/token.ts';
 import type { TableName } from '../../tables.ts';
-import type { Item } from '../../write-items.ts';
+import type { Item } from '../../../shared/item-attributes.ts';
 import { AdminError } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import type { OnProgress } from './record-kinds.ts';
-import { recordStockWrite } from './record-stock-write.ts';
-import { CONCURRENT_WRITES, writeIfUnchanged } from './write-if-unchanged.ts';
+import { CONCURRENT_WRITES, type ItemChange, writeIfUnchanged } from './write-if-unchanged.ts';
 
 /** `exact`: also overwrite items that differ and delete added ones. `open`: restore keys active. */
 export type RestoreOptions = Readonly<Record<'exact' | 'open' | 'dryRun', boolean>> & { readonly from: string };
@@ -45,21 +44,21 @@ export async function restoreTable(target: Target, table: TableName, options: Re
       onProgress((compared += Items.length), Math.max(ofCopy?.ItemCount ?? 0, compared));
     }
   }
-  async function* changes(): AsyncGenerator<readonly [before: Item | undefined, after: Item | undefined]> {
+  async function* changes(): AsyncGenerator<ItemChange> {
     for await (const [after, before] of pairs(copy, live))
-      if (!before || (exact && !isDeepStrictEqual(contentOf(before), contentOf(after)))) yield [before, after];
-    if (exact) for await (const pair of pairs(live, copy)) if (!pair[1]) yield pair;
+      if (!before || (exact && !isDeepStrictEqual(contentOf(before), contentOf(after)))) yield { before, after };
+    if (exact) for await (const [before, after] of pairs(live, copy)) if (!after) yield { before, after };
   }
-  const write = async ([before, after]: readonly [Item | undefined, Item | undefined]): Promise<void> => {
+  const author = { how: 'restore', reason: `from ${copy}` } as const;
+  const write = async ({ before, after }: ItemChange): Promise<void> => {
     const item = after && restoredItem(table, after, open);
-    const id = String(Object.values(keyOf({ ...before, ...after })).at(-1));
-    if (after && !item) return void done.lost.push(`${after['name']} (${after['keyId'] ?? id})`);
-    const isDone = dryRun || (await writeIfUnchanged(client, live, before, item, keyOf({ ...before })));
+    const key = keyOf({ ...before, ...after });
+    const id = String(Object.values(key).at(-1));
+    if (after && !item) return void done.lost.push(`${String(after['name'])} (${String(after['keyId'])})`);
+    const isDone = dryRun || (await writeIfUnchanged(target, table, { before, after: item, key }, author));
     if (!isDone) return void done.changedMeanwhile.push(id);
     done[!after ? 'deleted' : before ? 'changed' : 'added'] += 1;
-    if (dryRun) return;
-    if (table === 'stock') await recordStockWrite(target, before, item, { how: 'restore', reason: `from ${copy}` });
-    if (table !== 'keys' || !item) return;
+    if (dryRun || table !== 'keys' || !item) return;
     const [recordId, revision] = [String(item['recordId']), Number(item['revision'])];
     await target.history.put({ recordId, revision, at: revision, what: ['restored from a backup'] });
   };

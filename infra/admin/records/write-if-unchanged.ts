@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import pThrottle from 'p-throttle';
-import type { Item } from '../../write-items.ts';
+import * as v from 'valibot';
+import { exactNumbers, type Item } from '../../../shared/item-attributes.ts';
+import { NO_ENTRY, type StockAuthor } from '../../../shared/stores/stock-history.ts';
+import { newVersion, stockItemSchema, type StockVersion } from '../../../shared/stores/stock-store.ts';
+import type { TableName } from '../../tables.ts';
+import type { Target } from '../service/target.ts';
 
 /** Writes per second: half of what one partition, such as all stock, accepts. The rest is for customers. */
 const inTurn = pThrottle({ limit: 50, interval: 100 })(() => Promise.resolve());
@@ -11,30 +16,37 @@ const inTurn = pThrottle({ limit: 50, interval: 100 })(() => Promise.resolve());
 /** Maximum concurrent calls of {@link writeIfUnchanged}. */
 export const CONCURRENT_WRITES = 32;
 
+export interface ItemChange {
+  /** As it was read; undefined if there was none. */
+  readonly before: Item | undefined;
+  /** Undefined to delete it. */
+  readonly after: Item | undefined;
+  /** Key attributes of an item to delete. */
+  readonly key?: Item;
+}
+
+type Author = Omit<StockAuthor, 'who'>;
+
 /**
  * Puts or deletes an item unless it was changed since it was read. Waits to keep the write rate.
  *
- * @param before as it was read; undefined if there was none
- * @param after undefined to delete it @param Key of an item to delete
+ * @param author for the history of the stock
  * @returns false if it was changed by others; true also if the SDK has repeated the write after a lost response
  */
-export async function writeIfUnchanged(
-  client: DynamoDBDocumentClient,
-  TableName: string,
-  before: Item | undefined,
-  after: Item | undefined,
-  Key: Item = {},
-): Promise<boolean> {
-  const write = { TableName, ...isStill(before, after), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+export async function writeIfUnchanged(target: Target, table: TableName, change: ItemChange, author: Author) {
+  const { before, after, key = {} } = change;
+  const condition = { ...isStill(before, after), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  const write = { TableName: target.tables[table], ...condition };
   await inTurn();
   try {
-    if (after) await client.send(new PutCommand({ ...write, Item: after }));
-    else await client.send(new DeleteCommand({ ...write, Key }));
-    return true;
+    if (after) await target.documents.send(new PutCommand({ ...write, Item: after }));
+    else await target.documents.send(new DeleteCommand({ ...write, Key: key }));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return isDeepStrictEqual(error.Item, after && marshall(after, { removeUndefinedValues: true }));
+    if (!isDeepStrictEqual(error.Item, after && marshall(after, { removeUndefinedValues: true }))) return false;
   }
+  if (table === 'stock') await recordStockWrite(target, change, author);
+  return true;
 }
 
 /** Condition that all attributes of both versions are as they were read. */
@@ -45,4 +57,22 @@ function isStill(before: Item = {}, after: Item = {}) {
   const ExpressionAttributeNames = Object.fromEntries(names.map((name, at) => [`#${at}`, name]));
   const ExpressionAttributeValues = values.length === 0 ? undefined : Object.fromEntries(values);
   return { ConditionExpression: parts.join(' AND '), ExpressionAttributeNames, ExpressionAttributeValues };
+}
+
+/** It never throws: a failure is reported. */
+async function recordStockWrite({ stockHistory, who }: Target, { before, after }: ItemChange, author: Author) {
+  const [old, written] = [versionOf(before), versionOf(after)];
+  const petId = (written ?? old)?.entry.petId;
+  // The history shows a gap for an item that this release cannot read.
+  if (petId === undefined || (after && !written)) return;
+  const replaced = before ? old && { was: old.entry.quantity, replaced: old.version } : { replaced: NO_ENTRY };
+  const write = { ...replaced, ...written?.entry, petId, at: Date.now(), version: written?.version ?? newVersion() };
+  await stockHistory.put(write, { ...author, who: await who().catch(() => 'unknown') });
+}
+
+/** @param item as it was read, or is written */
+function versionOf(item: Item | undefined): StockVersion | undefined {
+  const asRead = item && unmarshall(marshall(item, { removeUndefinedValues: true }), { ...exactNumbers });
+  const { success, output } = v.safeParse(stockItemSchema, asRead);
+  return success ? output : undefined;
 }

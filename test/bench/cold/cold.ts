@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { bundleFunctions, bundleInto } from '../../../infra/stack/bundle.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
-import { writeItems } from '../../../infra/write-items.ts';
+import { writeItems } from '../../../infra/local/write-items.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { int64 } from '../../support/int64.ts';
 import { documentsAt } from '../../support/local-host.ts';

@@ -7,8 +7,9 @@ import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
 import type { TableName } from '../../../infra/tables.ts';
-import { type Item, writeItems } from '../../../infra/write-items.ts';
+import { writeItems } from '../../../infra/local/write-items.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
+import type { Item } from '../../../shared/item-attributes.ts';
 import { StockHistory } from '../../../shared/stores/stock-history.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';
 import { UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
@@ -201,7 +202,9 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       { ...recorded, petId: number(2), was: number(3), replaced: 'v3' },
       { ...recorded, petId: number(3), replaced: 'none' },
     ]);
-    expect(await itemsOf(live)).toContainEqual(expect.objectContaining({ version: 'v9' }));
+    const versions = (await itemsOf(live)).map(({ version }) => version);
+    expect(versions).toContain('v9');
+    expect(new Set(versions).size).toBe(3);
   });
 
   test('of pets compares lists and maps too', async () => {

@@ -4,7 +4,7 @@ import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { findPet, petItem } from '../../../shared/stores/find-pet.ts';
 import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
-import { writeItems } from '../../../infra/write-items.ts';
+import { writeItems } from '../../../infra/local/write-items.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
 import type { Order } from '../../../shared/contract/orders.ts';
