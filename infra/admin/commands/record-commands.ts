@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { type PetStatus, petStatuses } from '../../../shared/contract/records.ts';
@@ -86,7 +86,7 @@ export async function importFile<Entry>(
   { dryRun, yes, reason }: ImportOptions,
   file: string,
 ): Promise<Outcome> {
-  const source = { name: file, open: () => createReadStream(fromUserDirectory(file)) };
+  const source = { name: file, read: () => readFile(fromUserDirectory(file)) };
   const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
   const { counts, largest, largestTitle, write } = preview;
   const lines = [differencesText(counts), ...(largest.length > 0 ? [`${largestTitle}:`, ...largest] : [])];

@@ -150,7 +150,7 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
     if (confirmed === undefined) {
       const { file } = await c.req.parseBody();
       if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
-      const source = { name: file.name, open: () => piecesOf(file) };
+      const source = { name: file.name, read: () => file.bytes() };
       const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
       shown = { id: randomUUID(), preview };
       return site.ask(c, { title: 'Import?', part: 'stock' }, importQuestion(site, shown.id, preview), 'stock');
@@ -164,11 +164,6 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
     const left = changedMeanwhile.map((id) => `${id} was changed during the import and is not written`);
     throw new AdminError(...left, `${message} To write them, choose the file again.`);
   };
-}
-
-/** In small pieces: the rows of a piece are parsed together. */
-async function* piecesOf(file: File, bytes = 8_192): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < file.size; at += bytes) yield file.slice(at, at + bytes).bytes();
 }
 
 function importQuestion(site: Site, id: string, { counts, largest }: ImportPreview): Html {

@@ -1,80 +1,64 @@
-import { pipeline, Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { CsvError, type InfoRecord, type Options, parse } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
 import * as v from 'valibot';
 import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
 import { integerOrText } from '../../../shared/contract/int64.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
-import { truncated, visible } from '../service/text.ts';
+import { formatNumber, truncated, visible } from '../service/text.ts';
 import { fieldNames, fieldsOf, formatOf, type RecordKind } from './record-kinds.ts';
 
-/** A readable file; each open starts at its beginning. */
 export interface Source {
   /** Name for messages. */
   readonly name: string;
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly read: () => Promise<Uint8Array>;
 }
 
-/** Maximum bytes of a row, above any valid record, to bound the memory. */
-export const MAX_ROW_BYTES = 1_048_576;
+/** Maximum bytes of a file, to bound the memory. */
+export const MAX_FILE_BYTES = 134_217_728;
+/** Maximum length of a row, above any valid record, to bound its faults. */
+const MAX_ROW_LENGTH = 1_048_576;
 /** Maximum characters of an error, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
 /**
- * Streams the rows of a file: each with its line number, as a record or an error.
+ * Reads a file, and parses its rows one by one: each with its line number, as a record or an error.
  *
  * @param source `.csv` (its first line names the columns) or `.jsonl`
  * @throws AdminError if the file cannot be read or has another format
  */
 export async function* readRecords<Entry>(
-  source: Source,
+  { name, read }: Source,
   kind: RecordKind<Entry>,
 ): AsyncGenerator<Row<Entry> & { readonly line: number }> {
-  const format = formatOf(source.name, kind, 'import');
-  const { options, valueOf } = format === '.csv' ? csv(source.name, kind.schema.entries) : jsonl;
-  const parser = parse({
-    ...options,
-    info: true,
-    max_record_size: MAX_ROW_BYTES,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    // Spreadsheets leave rows such as `,,`.
-    skip_records_with_empty_values: true,
-  });
-  // The loop rethrows failures, and an early end closes the file.
-  const rows = pipeline(Readable.from(source.open(), { objectMode: false }), parser, () => undefined);
-  try {
-    for await (const { record, info } of rows) yield { line: info.lines, ...rowOf(() => valueOf(record, info), kind) };
-  } catch (error) {
-    if (error instanceof AdminError) throw error;
-    if (!(error instanceof CsvError)) throw new AdminError(`Cannot read ${source.name}: ${reasonOf(error)}`);
-    yield { line: Number(error.lines ?? 0), fault: truncated(error.message, MAX_FAULT_LENGTH) };
-  }
+  const format = formatOf(name, kind, 'import');
+  const text = await read()
+    .then(textOf)
+    .catch((error: unknown) => {
+      throw new AdminError(`Cannot read ${name}: ${reasonOf(error)}.`);
+    });
+  const rows = format === '.csv' ? csvRows(name, text, kind.schema.entries) : jsonlRows(text);
+  for (const { line, value, fault } of rows)
+    yield { line, ...(fault === undefined ? check(value, kind) : { fault: truncated(fault, MAX_FAULT_LENGTH) }) };
 }
 
-/** A row is wrong: the message is its fault. */
-class RowError extends Error {}
+/** Without a byte order mark. Text in another encoding would lose letters. */
+function textOf(bytes: Uint8Array): string {
+  if (bytes.length <= MAX_FILE_BYTES) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  throw new Error(`it has more than ${formatNumber(MAX_FILE_BYTES)} bytes, split it`);
+}
 
 type Row<Entry> = { readonly entry: Entry } | { readonly fault: string };
 
-function rowOf<Entry>(read: () => unknown, kind: RecordKind<Entry>): Row<Entry> {
-  try {
-    return { entry: check(read(), kind) };
-  } catch (error) {
-    if (error instanceof RowError) return { fault: truncated(error.message, MAX_FAULT_LENGTH) };
-    throw error;
-  }
-}
-
-/** How csv-parse reads a format, and the value of a row that it returns. */
-interface Reader {
-  readonly options: Options;
-  /** @throws RowError */
-  readonly valueOf: (record: unknown, info: Partial<Pick<InfoRecord, 'error'>>) => unknown;
+/** A row before it is validated: its value, or why it has none. */
+interface RawRow {
+  readonly line: number;
+  readonly value?: unknown;
+  readonly fault?: string | undefined;
 }
 
 /** @param fields allowed columns; a cell is parsed by the type of its field */
-function csv(fileName: string, fields: v.ObjectEntries): Reader {
+function csvRows(fileName: string, text: string, fields: v.ObjectEntries): RawRow[] {
+  const rows: RawRow[] = [];
   const checkColumns = (line: readonly string[]): string[] => {
     const isWanted = (field: string): boolean => line.includes(field) || fields[field]?.type !== 'optional';
     if (isDeepStrictEqual(line.toSorted(), Object.keys(fields).filter(isWanted).toSorted())) return [...line];
@@ -82,49 +66,44 @@ function csv(fileName: string, fields: v.ObjectEntries): Reader {
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
     throw new AdminError(`The first line of ${fileName} must be ${wanted}, not ${found}. Nothing was written.`);
   };
-  return {
-    options: {
-      bom: true,
-      trim: true,
-      columns: checkColumns,
-      // Spreadsheets in many locales write semicolons. An export quotes cells with either.
-      delimiter: [',', ';'],
-      // Excel reads the separator from a first line `sep=;`.
-      comment: 'sep=',
-      comment_no_infix: true,
-      cast: (text, { column, header }) => (header ? text : cellValue(text, fields[column])),
-    },
-    valueOf(record, { error }) {
-      if (error) throw new RowError(error.message);
-      return record;
-    },
-  };
+  parse(text, {
+    trim: true,
+    columns: checkColumns,
+    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
+    delimiter: [',', ';'],
+    // Excel reads the separator from a first line `sep=;`.
+    comment: 'sep=',
+    comment_no_infix: true,
+    cast: (cell, { column, header }) => (header ? cell : cellValue(cell, fields[column])),
+    max_record_size: MAX_ROW_LENGTH,
+    skip_empty_lines: true,
+    // Spreadsheets leave rows such as `,,`.
+    skip_records_with_empty_values: true,
+    skip_records_with_error: true,
+    on_skip: (error) => void rows.push({ line: Number(error?.lines), fault: error?.message }),
+    on_record: (value, { lines }) => void rows.push({ line: lines, value }),
+  });
+  return rows;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** One JSON value per line. An int64 is returned as its digits, from a number or a string. */
-const jsonl: Reader = {
-  options: {
-    // JSON has no such character: a line is one cell. As bytes, since invalid UTF-8 must be refused.
-    delimiter: '\0',
-    encoding: null,
-    quote: false,
-    record_delimiter: ['\r\n', '\n'],
-  },
-  valueOf(record) {
-    try {
-      const cells = v.parse(v.array(v.instance(Buffer)), record);
-      const text = cells.map((cell) => utf8.decode(cell)).join('\0');
-      const value = parseExactJson(text, true);
-      const duplicate = duplicateField(text);
-      if (duplicate) throw new Error(`${duplicate.field} is duplicated`);
-      return value;
-    } catch (error) {
-      throw new RowError(`is not valid JSON (${reasonOf(error)})`);
-    }
-  },
-};
+function* jsonlRows(text: string): Generator<RawRow> {
+  for (const [index, json] of text.split('\n').entries()) {
+    const line = index + 1;
+    if (json.length > MAX_ROW_LENGTH) yield { line, fault: 'is too long' };
+    else if (json.trim() !== '') yield { line, ...parseJson(json) };
+  }
+}
+
+function parseJson(json: string): Omit<RawRow, 'line'> {
+  try {
+    const value = parseExactJson(json, true);
+    const duplicate = duplicateField(json);
+    return { value, fault: duplicate && `${duplicate.field} is duplicated` };
+  } catch (error) {
+    return { fault: `is not valid JSON (${reasonOf(error)})` };
+  }
+}
 
 /** The schema of a cell; an optional one wraps another. */
 type Cell = Partial<v.GenericSchema> & { readonly wrapped?: v.GenericSchema };
@@ -138,15 +117,14 @@ function cellValue(text: string, { type, wrapped }: Cell = {}): unknown {
   return text;
 }
 
-/** @throws RowError */
-function check<Entry>(value: unknown, kind: RecordKind<Entry>): Entry {
+function check<Entry>(value: unknown, kind: RecordKind<Entry>): Row<Entry> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RowError(`must be an object with ${fieldsOf(kind)}`);
+    return { fault: `must be an object with ${fieldsOf(kind)}` };
   const result = v.safeParse(kind.schema, value, { abortPipeEarly: true });
-  if (result.success) return result.output;
+  if (result.success) return { entry: result.output };
   const faults = result.issues.slice(0, 5).map((issue) => truncated(faultOf(issue, kind), MAX_FAULT_LENGTH));
   const more = result.issues.length - faults.length;
-  throw new RowError([...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+  return { fault: truncated([...faults, ...(more > 0 ? [`and ${more} more`] : [])].join('; '), MAX_FAULT_LENGTH) };
 }
 
 function faultOf<Entry>(issue: v.BaseIssue<unknown>, { foreignFields }: RecordKind<Entry>): string {
