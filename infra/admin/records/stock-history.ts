@@ -1,9 +1,7 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { paginateQuery, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import pThrottle from 'p-throttle';
+import { paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
-import type { Item } from '../../../shared/item-attributes.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { DAY_MS, isoDay } from '../../../shared/keys/verdict.ts';
 import { findPet } from '../../../shared/stores/find-pet.ts';
@@ -75,10 +73,8 @@ function unreadable(error: unknown): 'unreadable' {
   throw error;
 }
 
-const SEGMENTS = 4;
-/** Pages of 1 MB that all segments together read: a fifth of what a new table can. */
-const PAGES_PER_SECOND = 20;
-const inTurn = pThrottle({ limit: PAGES_PER_SECOND / 10, interval: 100 })(() => Promise.resolve());
+/** Pages of 1 MB that a scan reads per second, about. */
+const PAGES_PER_SECOND = 10;
 /** Of 4 KB, eventually consistent: half a read unit each. */
 const READ_UNITS_PER_MB = 128;
 
@@ -105,28 +101,18 @@ export async function changesByKey(
 ) {
   const found: StockRecord[] = [];
   let pages = 0;
-  const scan = async (Segment: number): Promise<void> => {
-    let ExclusiveStartKey: Item | undefined;
-    do {
-      if ((pages += 1) > maxPages) return;
-      await inTurn();
-      const command = new ScanCommand({
-        TableName: tables.changes,
-        FilterExpression: 'who = :who AND change >= :since',
-        ExpressionAttributeValues: { ':who': key.recordId, ':since': new Date(since).toISOString() },
-        Segment,
-        TotalSegments: SEGMENTS,
-        ExclusiveStartKey,
-      });
-      const { Items = [], ScannedCount = 0, LastEvaluatedKey } = await documents.send(command);
-      found.push(...Items.map(parseRecord));
-      if (found.length > MAX_CHANGES)
-        throw new AdminError(`The key has made more than ${counted(MAX_CHANGES, 'change')}: pass a later --since.`);
-      onPage?.(ScannedCount);
-      ExclusiveStartKey = LastEvaluatedKey;
-    } while (ExclusiveStartKey);
+  const scan = {
+    TableName: tables.changes,
+    FilterExpression: 'who = :who AND change >= :since',
+    ExpressionAttributeValues: { ':who': key.recordId, ':since': new Date(since).toISOString() },
   };
-  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => scan(segment)));
+  for await (const { Items = [], ScannedCount = 0 } of paginateScan({ client: documents }, scan)) {
+    if ((pages += 1) > maxPages) break;
+    found.push(...Items.map(parseRecord));
+    if (found.length > MAX_CHANGES)
+      throw new AdminError(`The key has made more than ${counted(MAX_CHANGES, 'change')}: pass a later --since.`);
+    onPage?.(ScannedCount);
+  }
   const keys = new Map([[key.recordId, key]]);
   const rows = found.toSorted((a, b) => (a.at < b.at ? 1 : -1)).map((record) => rowOf(record, keys));
   return { id: idOf(key), name: key.name, isCut: pages > maxPages, rows };
