@@ -110,16 +110,16 @@ const MAX_ATTEMPTS = 20;
  * Changes the record of a key by one conditional write, which takes effect immediately. API Gateway is not called.
  *
  * @param change computes the fields from the key; may throw; no fields: no write @param reason for the history
- * @throws AdminError if it was revoked
+ * @throws AdminError if it was revoked, unless it may be
  */
 export function changeRecord(
   target: Target,
   { recordId }: KeyRecord,
   change: (now: KeyRecord) => KeyChange,
-  reason?: string,
+  { reason, mayBeRevoked }: { readonly reason?: string | undefined; readonly mayBeRevoked?: true } = {},
 ): Promise<KeyRecord> {
   return untilDone(async () => {
-    const record = await readRecord(target, recordId);
+    const record = await readRecord(target, recordId, mayBeRevoked);
     const wanted = change(record);
     return Object.keys(wanted).length === 0 ? record : target.keyTable.revise(record, wanted, { reason });
   });
@@ -134,11 +134,11 @@ export function reportUnapplied({ notices }: Target, record: KeyRecord, reason =
   return record;
 }
 
-/** @throws AdminError if it was revoked */
-export async function readRecord({ keyTable }: Target, recordId: string): Promise<KeyRecord> {
+/** @throws AdminError if it was revoked, unless it may be */
+export async function readRecord({ keyTable }: Target, recordId: string, mayBeRevoked = false): Promise<KeyRecord> {
   const record = await keyTable.get(recordId);
-  if (!record) throw removedError();
-  if (record.revoked) throw revokedError(record);
+  if (!record) throw new AdminError('The key was deleted from the keys table by another command.');
+  if (record.revoked && !mayBeRevoked) throw revokedError(record);
   return record;
 }
 
@@ -157,6 +157,3 @@ export const waitForRefusalCacheExpiry = ({ pause }: Pick<Target, 'pause'>): Pro
   pause(REFUSAL_CACHE_TTL_MS + 500);
 
 export const revokedError = (record: KeyRecord): AdminError => new AdminError(`The key ${idOf(record)} was revoked.`);
-
-export const removedError = (): AdminError =>
-  new AdminError('The key was deleted from the keys table by another command.');

@@ -6,14 +6,7 @@ import { plans } from '../../../shared/keys/plans.ts';
 import { AdminError, reasonOf } from '../service/failures.ts';
 import type { Target } from '../service/target.ts';
 import { formatTime, limitsText, timeOrNever, visible } from '../service/text.ts';
-import {
-  changeKey,
-  changeRecord,
-  removedError,
-  reportUnapplied,
-  untilDone,
-  waitForRefusalCacheExpiry,
-} from './change-key.ts';
+import { changeKey, changeRecord, reportUnapplied, waitForRefusalCacheExpiry } from './change-key.ts';
 import { findKey, findRecord } from './find-key.ts';
 import { type Inputs, limitsOn } from './inputs.ts';
 import { endingText, statePhrase, reasonText } from './key-sentences.ts';
@@ -202,7 +195,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
         suspendedByAdmin: true,
         ...(forMs === undefined && { enabled: false, unappliedSince }),
       });
-      const suspended = await changeRecord(target, found, suspension, reason);
+      const suspended = await changeRecord(target, found, suspension, { reason });
       const view = keyView(
         forMs === undefined
           ? await changeKey(target, suspended, () => ({})).catch((error: unknown) =>
@@ -228,11 +221,8 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
     run: async (target, { reason }, id) => {
       const key = await findRecord(target, id);
       // First in the keys table, effective immediately, then in API Gateway.
-      const revoked = await untilDone(async () => {
-        const record = await target.keyTable.get(key.recordId);
-        if (!record) throw removedError();
-        return record.revoked ? record : target.keyTable.revise(record, revocation(Date.now()), { reason });
-      });
+      const options = { reason, mayBeRevoked: true } as const;
+      const revoked = await changeRecord(target, key, (now) => (now.revoked ? {} : revocation(Date.now())), options);
       try {
         if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);
       } catch (error) {

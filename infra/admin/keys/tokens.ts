@@ -68,7 +68,7 @@ function newToken(
   return { id, token, name, label, access, plan, perMinute, perDay, expires, applied, confirmShown };
 }
 
-export type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> &
+type CreateKeyParams = Pick<KeyRecord, 'name' | 'plan' | 'expiresAtMs'> &
   Pick<AddTokenParams, 'access'> & { readonly limits: ExactLimits };
 
 /** Creates a key with one token: first its record, with the token pending until shown, then its API Gateway key. */
@@ -95,12 +95,12 @@ function withPending(record: KeyRecord, token: string, order: AddTokenParams, si
   );
 }
 
-/** Finds a key that the admin command has created. @param change past participle, for the message @throws AdminError */
-async function findIssued(target: Target, key: string, change: string): Promise<KeyRecord> {
+/** Finds a key that the admin command has created. @throws AdminError */
+async function findIssued(target: Target, key: string): Promise<KeyRecord> {
   const record = await findKey(target, key);
   if (isIssued(record.recordId)) return record;
   throw new AdminError(
-    `The key ${idOf(record)} was created in API Gateway directly. Its value is its only token, so it cannot be ${change}. ` +
+    `The key ${idOf(record)} was created in API Gateway directly. Its value is its only token, which cannot be changed. ` +
       'Create a key with npm run admin -- keys create, and revoke this one once its client uses the new key.',
   );
 }
@@ -119,7 +119,7 @@ export async function addToken(
   key: string,
   order: AddTokenParams & Pick<TokenRecord, 'label' | 'access'>,
 ): Promise<NewToken> {
-  const known = await findIssued(target, key, 'extended');
+  const known = await findIssued(target, key);
   const token = generateToken(known.recordId);
   const { label } = order;
   const record = await changeRecord(target, known, (now) => {
@@ -149,7 +149,7 @@ type RotateKeyParams = Readonly<{ label: string; graceMs: number }>;
  */
 export async function rotateKey(target: Target, key: string, order: RotateKeyParams) {
   const { graceMs } = order;
-  const { recordId } = await findIssued(target, key, 'rotated');
+  const { recordId } = await findIssued(target, key);
   const token = generateToken(recordId);
   const { record, current, replaces } = await untilDone(async () => {
     const now = await readRecord(target, recordId);
@@ -198,7 +198,7 @@ function withOldEnded(now: KeyRecord, hash: string, { label, graceMs }: RotateKe
 
 /** Revokes a token of a key immediately. The other tokens stay valid. @param name see {@link tokenName} */
 export async function endToken(target: Target, key: string, name: string): Promise<KeyRecord> {
-  const ended = await changeRecord(target, await findIssued(target, key, 'revoked alone'), (now) => {
+  const ended = await changeRecord(target, await findIssued(target, key), (now) => {
     const working = workingTokens(now, Date.now());
     const ending = working.find((token) => tokenName(token) === name);
     if (!ending) {

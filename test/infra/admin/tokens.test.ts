@@ -84,17 +84,13 @@ test('A grace period extends no token beyond its own expiry', async () => {
   expect(await verdictOf(old)).toBe('denied');
 });
 
-test.each([
-  ['rotate', 'rotated'],
-  ['add', 'extended'],
-  ['end', 'revoked alone'],
-] as const)('%s rejects a key from the AWS console, and says what to do instead', async (name, what) => {
+test.each(['rotate', 'add', 'end'] as const)('%s rejects a key from the AWS console, and says why', async (name) => {
   world.records.putApiKey(anApiKey({ id: 'by-hand', value: 'a-value-of-twenty-characters', planId: 'free' }));
   await syncKeys(target);
   const before = await world.keys();
 
   await expect(commands[name](target, 'by-hand')).rejects.toThrow(
-    `Its value is its only token, so it cannot be ${what}. Create a key with npm run admin -- keys create, and revoke this one`,
+    'Its value is its only token, which cannot be changed. Create a key with npm run admin -- keys create, and revoke this one',
   );
   expect(await world.keys()).toEqual(before);
 });
