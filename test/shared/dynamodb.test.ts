@@ -15,14 +15,14 @@ import { exactNumbers } from '../../shared/item-attributes.ts';
 import { pointSdkAt } from '../support/engines.ts';
 import { UNPARSABLE_RESPONSE } from '../support/faulty-engine.ts';
 import { acceptForeignErrors } from '../support/foreign-errors.ts';
-import { failureOf, reply, ScriptedServer, type Step } from './client/scripted-server.ts';
+import { failureOf, reply, ScriptedServer, type ServerStep } from './client/scripted-server.ts';
 
 acceptForeignErrors();
 
 const GET = { TableName: 'keys', Key: { recordId: 'ab' } };
 
 /** The client of a server that does this with each request. */
-async function clientOf(step: Step, options?: ClientOptions) {
+async function clientOf(step: ServerStep, options?: ClientOptions) {
   const server = await ScriptedServer.start(step);
   pointSdkAt(new URL(server.baseUrl));
   return { client: documentClient(options), requests: server.requests };

@@ -3,31 +3,11 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { InventoryClient, InventoryClientError } from '../../../shared/client/pet-store-inventory-client.ts';
 import { API_VERSION } from '../../../shared/contract/records.ts';
 import { inVirtualTime, timeOut, useVirtualTime } from './held-calls.ts';
-import {
-  breakOff,
-  clientOf,
-  entry,
-  failure,
-  failureOf,
-  good,
-  hangUp,
-  reply,
-  SECRET_KEY,
-  silence,
-  stall,
-  type Step,
-} from './scripted-server.ts';
+import { breakOff, clientOf, entry, failure, good, hangUp, reply, SECRET_KEY, type Step } from './scripted-fetch.ts';
+import { failureOf, ScriptedServer, type ServerStep } from './scripted-server.ts';
 
 const expectNoKey = (value: unknown): void =>
   expect(inspect(value, { depth: Infinity, showHidden: true, getters: true })).not.toContain(SECRET_KEY);
-
-/** The time of the request runs out once its response has come as far as it does. */
-const late =
-  (step: Step): Step =>
-  (...exchange) => {
-    step(...exchange);
-    setTimeout(timeOut);
-  };
 
 const unavailable = failure(503, 'SERVICE_UNAVAILABLE');
 
@@ -66,7 +46,7 @@ describe('An option', () => {
     ['cursor', '', 5],
     ['status', ''],
   ])('%s of a call that is invalid is refused before a request', async (name, ...values) => {
-    const { store, requests } = await clientOf(good);
+    const { store, requests } = clientOf(good);
     for (const value of values) {
       const options = Object({ limit: 1, [name]: value });
       const call =
@@ -80,24 +60,11 @@ describe('An option', () => {
 });
 
 describe('A request', () => {
-  test('is sent by the fetch of the options, with the name and version of the client', async () => {
-    const urls: string[] = [];
-    const sendAndNote = (url: string, init: RequestInit): Promise<Response> => {
-      urls.push(url);
-      return fetch(url, init);
-    };
-    const { store, requests, server } = await clientOf(good, { fetch: sendAndNote });
-    await store.getInventory(101n);
-
-    expect(urls).toEqual([`${server.baseUrl}/inventory/101`]);
-    expect(requests[0]?.headers['user-agent']).toBe(`pet-store-inventory-client/${API_VERSION}`);
-  });
-
   test('has the API key that the function of the options returns for it', async () => {
     const broken = new Error('The vault is closed');
     const keys = ['psk_first', 'psk_second', `${SECRET_KEY}\n`];
     const apiKey = async () => keys.shift() ?? Promise.reject(broken);
-    const { store, requests } = await clientOf([unavailable, good], { apiKey });
+    const { store, requests } = clientOf([unavailable, good], { apiKey });
     await store.getInventory(101n);
 
     const sent = requests.map(({ headers }) => headers.authorization);
@@ -115,7 +82,7 @@ const anyKey = expect.stringMatching(/^"[-0-9]{5,}"$/);
 describe('An update', () => {
   test('is the same in all requests, with the same Idempotency-Key, which the next call does not have', async () => {
     const replied = reply(200, entry, { ETag: '"7"', 'x-amzn-RequestId': 'request-1' });
-    const { store, requests } = await clientOf([hangUp, unavailable, replied]);
+    const { store, requests } = clientOf([hangUp, unavailable, replied]);
     const updated = await store.updateInventory(101n, 7, { ifMatch: '"6"' });
     expect(updated).toMatchObject({ data: { ...entry, petId: 101n }, limits, etag: '"7"', requestId: 'request-1' });
     expect(updated.response.headers.get('ETag')).toBe('"7"');
@@ -126,6 +93,7 @@ describe('An update', () => {
       body: '{"quantity":7}',
       headers: {
         authorization: `Bearer ${SECRET_KEY}`,
+        'user-agent': `pet-store-inventory-client/${API_VERSION}`,
         'content-type': 'application/json',
         'if-match': '"6"',
         'idempotency-key': anyKey,
@@ -138,7 +106,7 @@ describe('An update', () => {
   });
 
   test.each([2 ** 53, 1.5, 2n ** 63n])('of the petId %s is not sent', async (petId) => {
-    const { store, requests } = await clientOf(good);
+    const { store, requests } = clientOf(good);
 
     expect(String(await failureOf(store.updateInventory(petId, 7)))).toContain('TypeError: petId must be');
     expect(requests).toEqual([]);
@@ -158,21 +126,19 @@ describe('A request that fails', () => {
   test.each<[string, requests: number, Step, object]>([
     ['429', 3, failure(429, 'RATE_LIMIT_EXCEEDED', soon), { name: 'ApiError', code: 'RATE_LIMIT_EXCEEDED' }],
     ['503', 3, failure(503, 'SERVICE_UNAVAILABLE', soon), { status: 503, limits, retryAfter: 0 }],
-    ['no response', 3, late(silence), { name: 'ConnectionError', reason: 'timeout' }],
-    ['an incomplete response', 3, late(stall), { reason: 'timeout' }],
+    ['no response', 3, timeOut, { name: 'ConnectionError', reason: 'timeout' }],
     ['a truncated response', 3, breakOff(), { reason: 'truncated' }],
     ['malformed JSON', 1, reply(200, '{'), { reason: 'unreadable' }],
     ['JSON of another shape', 1, reply(200, { petId: 101, quantity: '7', status: 'sold' }), { reason: 'unreadable' }],
     ['a date to retry after', 1, dated, { code: 'OTHER', retryAfter: 90 }],
     ['an invalid time', 1, failure(501, 'OTHER', { 'Retry-After': 'x GMT' }), { retryAfter: undefined }],
-    ['a redirect', 1, reply(307, '', { Location: '/v2' }), {}],
     ['HTML', 1, reply(404, '<html>'), { name: 'ApiError', code: 'UNEXPECTED_RESPONSE', status: 404 }],
     ['412', 1, conflict, precise],
     ['501', 1, failure(501, 'OTHER', soon), { status: 501 }],
   ])('with %s is sent %i times, and its error never shows the key', async (_, count, step, expected) => {
-    const { store, requests } = await clientOf(step, { maxRetries: 9, timeout: 60_000 });
+    const { store, requests } = clientOf(step, { maxRetries: 9, timeout: 60_000 });
     const call = store.updateInventory(101n, 7, { maxRetries: 2, timeout: 300 });
-    const thrown = await inVirtualTime(failureOf(call));
+    const thrown = await inVirtualTime(failureOf(call), 0);
 
     expect(thrown).toMatchObject(expected);
     expect(requests).toHaveLength(count);
@@ -181,26 +147,21 @@ describe('A request that fails', () => {
     for (const value of [store, thrown]) expectNoKey(value);
   });
 
-  test('says why once if the error of fetch has no cause', async () => {
-    const { store } = await clientOf(good, {
-      maxRetries: 0,
-      fetch: () => Promise.reject(new TypeError('fetch failed')),
-    });
-
-    await expect(store.getInventory(101n)).rejects.toThrow(/ \(network\): fetch failed$/);
-  });
-
   test.each([
-    ['of its fetch', { fetch: () => Promise.reject(new TypeError('proxy is undefined')) }, 'proxy is undefined'],
-    ['of a port that browsers block', { baseUrl: 'http://127.0.0.1:6000/v1' }, 'fetch failed'],
-  ])('for a TypeError %s is not retried', async (_, options, message) => {
-    const { store } = await clientOf(good, options);
+    ['fetch failed', undefined, 'ConnectionError', /^GET .+ \(network\): fetch failed$/],
+    ['Failed to fetch', undefined, 'ConnectionError', /^GET .+ \(network\): Failed to fetch$/],
+    ['fetch failed', new Error('refused'), 'ConnectionError', /: fetch failed: refused$/],
+    ['fetch failed', new Error('bad port'), 'TypeError', /^fetch failed$/],
+    ['proxy is undefined', undefined, 'TypeError', /^proxy is undefined$/],
+  ])('for the TypeError "%s" of fetch with the cause %s has a %s', async (message, cause, name, shown) => {
+    const broken: Step = () => Promise.reject(new TypeError(message, { cause }));
+    const { store } = clientOf(broken, { maxRetries: 0 });
 
-    await expect(store.getInventory(101n)).rejects.toMatchObject({ name: 'TypeError', message });
+    await expect(store.getInventory(101n)).rejects.toMatchObject({ name, message: expect.stringMatching(shown) });
   });
 
   test('has an error whose JSON has its code and message, and no response', async () => {
-    const { store } = await clientOf(conflict);
+    const { store } = clientOf(conflict);
     const thrown = await failureOf(store.updateInventory(101n, 7));
 
     expect(JSON.parse(JSON.stringify(thrown))).toEqual(precise);
@@ -211,11 +172,23 @@ describe('A request that fails', () => {
     ['of all requests together', 1_999, 503, 'SERVICE_UNAVAILABLE', '1', 2],
     ['of a suspension', 90_000, 429, 'API_KEY_SUSPENDED', '300', 1],
   ])('is not repeated if Retry-After %s is longer than maxWait', async (_, maxWait, status, code, retryAfter, sent) => {
-    const { store, requests } = await clientOf(failure(status, code, { 'Retry-After': retryAfter }), { maxWait });
+    const { store, requests } = clientOf(failure(status, code, { 'Retry-After': retryAfter }), { maxWait });
 
-    const thrown = await inVirtualTime(failureOf(store.updateInventory(101n, 7)));
+    const thrown = await inVirtualTime(failureOf(store.updateInventory(101n, 7)), 0);
     expect(thrown).toMatchObject({ code, retryAfter: expect.any(Number) });
     expect(requests).toHaveLength(sent);
+  });
+
+  test.each<[string, ServerStep, object]>([
+    ['is closed', (response) => response.destroy(), { reason: 'network' }],
+    ['breaks', (response) => response.write('{', () => response.destroy()), { reason: 'truncated' }],
+    ['is silent', timeOut, { reason: 'timeout' }],
+    ['redirects', (response) => response.writeHead(307, { Location: '/v2' }).end(), { status: 307 }],
+  ])('as its connection %s has an error with the reason', async (_, step, expected) => {
+    const { baseUrl } = await ScriptedServer.start(step);
+    const store = new InventoryClient({ baseUrl, apiKey: SECRET_KEY, maxRetries: 0 });
+
+    expect(await failureOf(store.getInventory(101n))).toMatchObject(expected);
   });
 });
 
@@ -249,7 +222,7 @@ test.each<[Sent, (store: InventoryClient) => Promise<unknown>, reply: string]>([
   [{ method: 'GET', path: `/${big}` }, (store) => store.getInventory(big), row],
   [{ method: 'GET', path: `?petId=2,${big}` }, (store) => store.getInventories([big, 2]), `[${row}]`],
 ])('%j keeps all digits of ids in request and response', async (sent, call, text) => {
-  const { store, requests } = await clientOf(reply(200, text, { ETag: '"7"' }));
+  const { store, requests } = clientOf(reply(200, text, { ETag: '"7"' }));
   const result = await call(store);
 
   expect(requests).toMatchObject([{ ...sent, path: `/v1/inventory${sent.path}` }]);

@@ -1,30 +1,38 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import type {
+  BatchOptions,
+  InventoryClient,
+  InventoryUpdateRow,
+} from '../../../shared/client/pet-store-inventory-client.ts';
 import { parseResponse, readLimits } from '../../../shared/client/parse-response.ts';
 import {
   breakOff,
   clientOf,
   entry,
   failure,
-  failureOf,
   hangUp,
-  type ReceivedRequest,
+  type SentRequest,
   repeat,
   reply,
   type Step,
-} from './scripted-server.ts';
+} from './scripted-fetch.ts';
+import { inVirtualTime, useVirtualTime } from './held-calls.ts';
+import { failureOf } from './scripted-server.ts';
+
+useVirtualTime();
 
 const page = (entries: readonly object[], next?: string): Step =>
   reply(200, entries, next === undefined ? {} : { Link: `</v1/inventory?limit=1&cursor=${next}>; rel="next"` });
 
-const pathsOf = (requests: readonly ReceivedRequest[]): string[] => requests.map(({ path }) => path);
+const pathsOf = (requests: readonly SentRequest[]): string[] => requests.map(({ path }) => path);
 
 describe('A list', () => {
   test('is read with one request, which is repeated as a whole', async () => {
     const order = { ...entry, id: 1, complete: true };
-    const { store, requests } = await clientOf([breakOff(), page([order, { ...order, petId: 102 }])]);
+    const { store, requests } = clientOf([breakOff(), page([order, { ...order, petId: 102 }])]);
 
-    expect(await Array.fromAsync(store.listInventory({ status: 'sold' }))).toMatchObject([
+    expect(await inVirtualTime(Array.fromAsync(store.listInventory({ status: 'sold' })), 0)).toMatchObject([
       { petId: 101n },
       { petId: 102n },
     ]);
@@ -33,7 +41,7 @@ describe('A list', () => {
   });
 
   test('can be read by pages, each with the cursor of the next', async () => {
-    const { store, requests } = await clientOf([page([], 'c-_'), page([entry])]);
+    const { store, requests } = clientOf([page([], 'c-_'), page([entry])]);
     const first = await store.listInventoryPage({ limit: 1, status: 'sold' });
     const last = await store.listInventoryPage({ limit: 1, status: 'sold', cursor: first.next });
 
@@ -85,17 +93,17 @@ describe('The JSON of a response', () => {
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** The number of petIds in each request, the request with the lowest one first. */
-const sizesOf = (requests: readonly ReceivedRequest[]): number[] =>
+const sizesOf = (requests: readonly SentRequest[]): number[] =>
   requests
     .map(({ path, body }) => (body || path).match(/(?<=petId":|=|,)\d+/g) ?? [])
     .toSorted(([one], [other]) => Number(one) - Number(other))
     .map(({ length }) => length);
 
 test('The stock of pets is read 100 at a time, each once, in ascending order', async () => {
-  const { store, requests } = await clientOf((response, request) => {
+  const { store, requests } = clientOf((request) => {
     const petIds = request.path.split('=')[1]?.split(',') ?? [];
     const items = petIds.map((petId) => ({ petId: Number(petId), quantity: 1, status: 'sold' }));
-    reply(200, items)(response, request);
+    return reply(200, items)(request);
   });
   const items = await store.getInventories([...range(205).toReversed(), 7n, 7]);
 
@@ -110,20 +118,23 @@ type Outcome = { readonly status: number; readonly code?: string };
 /** Responds to a row with its next outcome, then with 200; to a request with pet 26 with the step, if there is one. */
 const batchScript =
   (outcomes: Readonly<Record<number, Outcome[]>>, ofPet26?: Step): Step =>
-  (response, request) => {
+  (request) => {
     const rows: { petId: number; quantity: number }[] = JSON.parse(request.body);
-    if (ofPet26 && rows.some(({ petId }) => petId === 26)) return ofPet26(response, request);
+    if (ofPet26 && rows.some(({ petId }) => petId === 26)) return ofPet26(request);
     const results = rows.map(({ petId, quantity }) => {
       const { status, code } = outcomes[petId]?.shift() ?? { status: 200 };
       if (code !== undefined) return { petId, status, error: { code, message: '', status } };
       return { petId, status, etag: '"1"', item: { petId, quantity, status: 'sold' } };
     });
-    return reply(200, results)(response, request);
+    return reply(200, results)(request);
   };
+
+const update = (store: InventoryClient, rows: readonly InventoryUpdateRow[], options?: BatchOptions) =>
+  inVirtualTime(store.updateInventories(rows, options), 0);
 
 const rowsOf = (petIds: readonly number[]) => petIds.map((petId) => ({ petId, quantity: 1 }));
 
-const idempotencyKeysOf = (requests: readonly ReceivedRequest[]) =>
+const idempotencyKeysOf = (requests: readonly SentRequest[]) =>
   requests.map(({ headers }) => headers['idempotency-key']);
 
 const unwritten = { status: 503, code: 'SERVICE_UNAVAILABLE' };
@@ -132,13 +143,13 @@ const stale = { status: 412, code: 'PRECONDITION_FAILED' };
 
 describe('A batch update', () => {
   test('sends 25 rows per request, and returns the results in order', async () => {
-    const { store, requests } = await clientOf(batchScript({ 30: [{ status: 404, code: 'PET_NOT_FOUND' }] }));
-    const results = await store.updateInventories(rowsOf(range(51)));
+    const { store, requests } = clientOf(batchScript({ 30: [{ status: 404, code: 'PET_NOT_FOUND' }] }));
+    const results = await update(store, rowsOf(range(51)));
 
     expect(results.map(({ petId }) => Number(petId))).toEqual(range(51));
     expect(results.filter(({ status }) => status !== 200)).toMatchObject([{ petId: 30n, status: 404 }]);
     expect(sizesOf(requests)).toEqual([25, 25, 1]);
-    expect(await store.updateInventories([])).toEqual([]);
+    expect(await update(store, [])).toEqual([]);
   });
 
   test.each([
@@ -147,8 +158,8 @@ describe('A batch update', () => {
     ['no row that may have been, without one', unknown, undefined, [2], { status: 503, outcome: 'unknown' }],
     ['no row with a stale version', stale, 'mine', [2], { status: 412, outcome: 'not-applied' }],
   ])('retries %s', async (_, row, idempotencyKey, sizes, result) => {
-    const { store, requests } = await clientOf(batchScript({ 1: [row, row] }));
-    const results = await store.updateInventories(rowsOf([1, 2]), { idempotencyKey });
+    const { store, requests } = clientOf(batchScript({ 1: [row, row] }));
+    const results = await update(store, rowsOf([1, 2]), { idempotencyKey });
 
     expect(results).toMatchObject([result, { status: 200, outcome: 'applied' }]);
     expect(sizesOf(requests)).toEqual(sizes);
@@ -156,9 +167,9 @@ describe('A batch update', () => {
   });
 
   test('retries rows at most maxRetries times, after a pause', async () => {
-    const { store, requests } = await clientOf(batchScript({ 1: repeat(9, unwritten) }), { retryDelay: 1_000 });
+    const { store, requests } = clientOf(batchScript({ 1: repeat(9, unwritten) }), { retryDelay: 1_000 });
     const begin = performance.now();
-    const results = await store.updateInventories(rowsOf([1, 2]), { maxRetries: 1 });
+    const results = await update(store, rowsOf([1, 2]), { maxRetries: 1 });
 
     // Half of the delay at least, beyond the interval of batches.
     expect(performance.now() - begin).toBeGreaterThan(490);
@@ -167,15 +178,18 @@ describe('A batch update', () => {
   });
 
   test('has the same Idempotency-Key in all requests with a condition, and none in others', async () => {
-    const { store, requests } = await clientOf(batchScript({}));
+    const { store, requests } = clientOf(batchScript({}));
     const withVersion = { petId: 101, quantity: 1, ifMatch: '"1"' };
     const withQuantity = { petId: 102, quantity: 1, ifQuantity: 0 };
-    await store.updateInventories([withVersion, ...rowsOf(range(50)), withQuantity]);
+    await update(store, [withVersion, ...rowsOf(range(50)), withQuantity]);
 
     const keys = idempotencyKeysOf(requests);
     expect(keys.filter((key) => key !== undefined)).toHaveLength(2);
     expect(new Set(keys).size).toBe(2);
   });
+
+  let controller = new AbortController();
+  beforeEach(() => void (controller = new AbortController()));
 
   test.each<[string, Step | Step[], outcome: string, status: number | undefined, error: object]>([
     ['has an error', failure(500, 'INTERNAL_ERROR'), 'not-applied', 500, { code: 'INTERNAL_ERROR' }],
@@ -184,12 +198,13 @@ describe('A batch update', () => {
     ['gets no response', hangUp, 'unknown', undefined, { name: 'ConnectionError', reason: 'network' }],
     ['is denied after a lost response', [hangUp, failure(401, 'OTHER')], 'unknown', 401, { code: 'OTHER' }],
     ['has JSON of another shape', reply(200, {}), 'unknown', undefined, { reason: 'unreadable' }],
+    ['is aborted', () => Promise.reject(controller.abort('Enough')), 'unknown', undefined, { cause: 'Enough' }],
     ['has no result of a row', reply(200, []), 'unknown', undefined, { reason: 'unreadable' }],
   ])('keeps the results of the other requests if one %s', async (_, script, outcome, status, error) => {
     const steps = [script].flat();
-    const step: Step = (...exchange) => (steps.length > 1 ? steps.shift() : steps[0])?.(...exchange);
-    const { store } = await clientOf(batchScript({}, step), { maxRetries: steps.length - 1 });
-    const results = await store.updateInventories(rowsOf(range(27)));
+    const step: Step = (request) => ((steps.length > 1 ? steps.shift() : steps[0]) ?? hangUp)(request);
+    const { store } = clientOf(batchScript({}, step), { maxRetries: steps.length - 1 });
+    const results = await update(store, rowsOf(range(27)), controller);
 
     const failed = { outcome, status, error };
     const others = repeat(25, { outcome: 'applied', status: 200 });
@@ -197,8 +212,8 @@ describe('A batch update', () => {
   });
 
   test('has an unknown outcome for a row that fails after a lost response', async () => {
-    const { store } = await clientOf([hangUp, batchScript({ 1: [unwritten, unwritten] })], { maxRetries: 1 });
-    const results = await store.updateInventories(rowsOf([1, 2]));
+    const { store } = clientOf([hangUp, batchScript({ 1: [unwritten, unwritten] })], { maxRetries: 1 });
+    const results = await update(store, rowsOf([1, 2]));
 
     expect(results).toMatchObject([{ status: 503, outcome: 'unknown' }, { outcome: 'applied' }]);
   });
@@ -211,20 +226,11 @@ describe('A batch update', () => {
     ['petId must be a bigint', { petId: 2 ** 53 }],
     ['status is no field of an update', { status: 'sold' }],
   ])('is checked before its first request, with the row numbers of the call: %s', async (message, fault) => {
-    const { store, requests } = await clientOf(batchScript({}));
+    const { store, requests } = clientOf(batchScript({}));
     const rows = rowsOf(range(29)).with(27, { petId: 28, quantity: 1, ...fault });
 
-    expect(String(await failureOf(store.updateInventories(rows)))).toContain(`TypeError: Row 28: ${message}`);
-    expect(String(await failureOf(store.updateInventories(rowsOf([1, 1]))))).toContain('A petId has several rows');
+    expect(String(await failureOf(update(store, rows)))).toContain(`TypeError: Row 28: ${message}`);
+    expect(String(await failureOf(update(store, rowsOf([1, 1]))))).toContain('A petId has several rows');
     expect(requests).toEqual([]);
-  });
-
-  test('keeps the results that it has when it is aborted', async () => {
-    const controller = new AbortController();
-    const { store } = await clientOf(batchScript({}, () => controller.abort('Enough')));
-    const results = await store.updateInventories(rowsOf(range(26)), controller);
-
-    expect(results[0]).toMatchObject({ status: 200 });
-    expect(results[25]).toMatchObject({ petId: 26n, outcome: 'unknown', error: { cause: 'Enough' } });
   });
 });

@@ -1,18 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, jest, test } from '@jest/globals';
-import { countOutcomes, expectAfter, HeldCalls, outcomeOf, pass, REFUSED, useVirtualTime, work } from './held-calls.ts';
 import {
-  clientOf,
-  entry,
-  failure,
-  good,
-  hangUp,
-  quickClient,
-  refusal,
-  repeat,
-  reply,
-  type Step,
-} from './scripted-server.ts';
+  countOutcomes,
+  expectAfter,
+  HeldCalls,
+  inVirtualTime,
+  outcomeOf,
+  REFUSED,
+  useVirtualTime,
+} from './held-calls.ts';
+import { clientOf, entry, failure, good, hangUp, refusal, repeat, reply, type Step } from './scripted-fetch.ts';
 
 useVirtualTime();
 
@@ -36,13 +33,12 @@ function limitingScript(perMinute: number, perDay: number) {
     if (counts.refused >= perMinute) return refusal('API_KEY_SUSPENDED', 300);
     return counts.dayUsed < perDay ? refusal(REFUSED, ends.minute) : refusal('DAILY_QUOTA_EXCEEDED', ends.day);
   };
-  const script: Step = (response, request) => {
+  const script: Step = async (request) => {
     counts.maxInFlight = Math.max(counts.maxInFlight, ++counts.inFlight);
     const step = decide();
-    setImmediate(() => {
-      counts.inFlight--;
-      step(response, request);
-    });
+    await new Promise((resolve) => void setImmediate(resolve));
+    counts.inFlight--;
+    return step(request);
   };
   jest.setSystemTime(BEGIN_OF_DAY + 10_300);
   return { script, counts };
@@ -57,37 +53,32 @@ describe('Concurrent calls', () => {
   ])('of %i clients with one key for %s stay within the limits', async (...row) => {
     const [clients, , perMinute, perDay, count, expected, maxRefused] = row;
     const { script, counts } = limitingScript(perMinute, perDay);
-    const { server, requests } = await clientOf(script);
-    const calls = repeat(clients, server).flatMap((one) => {
-      const store = quickClient(one, { retryDelay: 500 });
-      return repeat(count, () => store.updateInventory(101n, 7));
-    });
+    const stores = repeat(clients, script).map((one) => clientOf(one, { retryDelay: 500 }).store);
+    const calls = stores.flatMap((store) => Array.from({ length: count }, () => store.updateInventory(101n, 7)));
 
-    expect(await countOutcomes(requests, calls)).toEqual(expected);
+    expect(await countOutcomes(calls)).toEqual(expected);
     expect(counts.maxInFlight).toBeLessThanOrEqual(10 * clients);
     expect(counts.maxRefused).toBeLessThanOrEqual(maxRefused);
   });
 
   test('begin at most four batches per second, and other calls meanwhile', async () => {
     const times: number[] = [];
-    const { store } = await clientOf((response, request) => {
+    const { store } = clientOf((request) => {
       const isBatch = request.path === '/v1/inventory';
-      if (isBatch) times.push(Math.round(performance.now()));
-      reply(200, isBatch ? [{ petId: 101, status: 200, etag: '"1"', item: entry }] : entry)(response, request);
+      if (isBatch) times.push(performance.now());
+      return reply(200, isBatch ? [{ petId: 101, status: 200, etag: '"1"', item: entry }] : entry)(request);
     });
-    const batches = repeat(6, () => store.updateInventories([{ petId: 101n, quantity: 1 }])).map((call) => call());
+    const begin = performance.now();
+    const batches = Array.from({ length: 4 }, () => store.updateInventories([{ petId: 101n, quantity: 1 }]));
     expect(await outcomeOf(store.getInventory(101n))).toBe('answered');
-    await work();
     expect(times).toHaveLength(1);
-    while (times.length < 6) await Promise.all([pass(0.01), work(5)]);
-    await Promise.all(batches);
+    await inVirtualTime(Promise.all(batches), 0);
 
-    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(250);
+    expect(times.map((time) => Math.round(time - begin))).toEqual([0, 250, 500, 750]);
   });
 
   test('are queued for maxQueueTime, which timeout does not shorten', async () => {
-    const calls = await HeldCalls.start({ concurrency: 2, maxQueueTime: 20_000, timeout: 10_000 });
+    const calls = new HeldCalls({ concurrency: 2, maxQueueTime: 20_000, timeout: 10_000 });
     await expectAfter(calls.begin(4), { held: 2 });
     await expectAfter(calls.pass(19.9), { held: 2 });
     await expectAfter(calls.pass(0.2), { held: 2, ended: ['queued', 'queued'] });
@@ -95,7 +86,7 @@ describe('Concurrent calls', () => {
   });
 
   test('are sent while another one pauses before its retry', async () => {
-    const calls = await HeldCalls.start({ concurrency: 1, maxRetries: 1 });
+    const calls = new HeldCalls({ concurrency: 1, maxRetries: 1 });
     await expectAfter(calls.begin(2), { held: 1 });
     await expectAfter(calls.respond(unavailable), { held: 1 });
     await expectAfter(calls.respond(good), { held: 0, ended: ['answered'] });
@@ -103,17 +94,16 @@ describe('Concurrent calls', () => {
   });
 
   test('are sent after the retry of an earlier one that was refused', async () => {
-    const { store, requests } = await clientOf([refusal(REFUSED, 5), good], { concurrency: 1 });
+    const { store, requests } = clientOf([refusal(REFUSED, 5), good], { concurrency: 1 });
     const calls = [1n, 2n, 3n].map((petId) => store.getInventory(petId));
-    while (requests.length < 4) await Promise.all([pass(1), work(5)]);
-    await Promise.all(calls);
+    await inVirtualTime(Promise.all(calls), 0);
 
     expect(requests.map(({ path }) => path.slice(-1))).toEqual(['1', '1', '2', '3']);
   });
 });
 
 test('A call pauses twice as long before each retry up to 20 s, with a jitter of half of that', async () => {
-  const calls = await HeldCalls.start({ maxRetries: 4, retryDelay: 5_000 });
+  const calls = new HeldCalls({ maxRetries: 4, retryDelay: 5_000 });
   await expectAfter(calls.begin(1), { held: 1 });
   for (const longest of [5, 10, 20, 20]) {
     await expectAfter(calls.respond(failure(500, 'INTERNAL_ERROR')), { held: 0 });
@@ -130,18 +120,18 @@ test.each([
   'A call during a restart of 30 s ends with "%s" if maxWait is %i ms and maxRetries %i',
   async (outcome, maxWait, maxRetries) => {
     const begin = performance.now();
-    const script: Step = (...exchange) => (performance.now() - begin < 30_000 ? hangUp : good)(...exchange);
-    const { store, requests } = await clientOf(script, { retryDelay: 500, maxWait, maxRetries });
+    const script: Step = (request) => (performance.now() - begin < 30_000 ? hangUp : good)(request);
+    const { store } = clientOf(script, { retryDelay: 500, maxWait, maxRetries });
 
-    const calls = repeat(3, () => store.getInventory(101n));
-    expect(await countOutcomes(requests, calls)).toEqual({ [outcome]: 3 });
+    const calls = Array.from({ length: 3 }, () => store.getInventory(101n));
+    expect(await countOutcomes(calls)).toEqual({ [outcome]: 3 });
   },
 );
 
 describe('A signal that many calls share', () => {
   test('ends all of them, sent or queued or not begun, and leaves their places to other calls', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.start();
+    const calls = new HeldCalls();
     await expectAfter(calls.begin(25, controller), { held: 10 });
     controller.abort(new Error('Enough'));
     await expectAfter(calls.begin(12), { held: 20, ended: repeat(25, 'Enough') });
@@ -152,7 +142,7 @@ describe('A signal that many calls share', () => {
 
   test('has no listener after a pause', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.start({ maxRetries: 1 });
+    const calls = new HeldCalls({ maxRetries: 1 });
     await expectAfter(calls.begin(1, controller), { held: 1 });
     await expectAfter(calls.respond(unavailable), { held: 0 });
     await expectAfter(calls.pass(31), { held: 1 });
@@ -162,7 +152,7 @@ describe('A signal that many calls share', () => {
 
   test('ends pauses and queued calls, and leaves no timer, which would keep a program running', async () => {
     const controller = new AbortController();
-    const calls = await HeldCalls.start({ maxRetries: 1, maxQueueTime: 60_000 });
+    const calls = new HeldCalls({ maxRetries: 1, maxQueueTime: 60_000 });
     await expectAfter(calls.begin(2, controller), { held: 2 });
     await expectAfter(calls.respond(unavailable), { held: 1 });
     await expectAfter(calls.respond(refusal(REFUSED, 30)), { held: 0 });

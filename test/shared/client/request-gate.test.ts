@@ -5,15 +5,14 @@ import {
   clientOf,
   entry,
   failure,
-  failureOf,
   good,
   hangUp,
   refusal,
   repeat,
   reply,
-  stall,
   type Step,
-} from './scripted-server.ts';
+} from './scripted-fetch.ts';
+import { failureOf } from './scripted-server.ts';
 
 useVirtualTime();
 
@@ -24,7 +23,7 @@ const limits = (minute: string, day = 'r=900;t=50000'): Step =>
 
 /** Twenty more calls after these responses, next to some that are in flight. */
 async function callsAfter(responses: readonly Step[], inFlight = 0): Promise<HeldCalls> {
-  const calls = await HeldCalls.start();
+  const calls = new HeldCalls();
   let left = responses.length + inFlight;
   await expectAfter(calls.begin(left), { held: left });
   for (const step of responses) await expectAfter(calls.respond(step), { held: --left, ended: ['answered'] });
@@ -62,7 +61,7 @@ describe('A window of the limit', () => {
   });
 
   test('of an exhausted day refuses calls without a request, and lets one try a minute later', async () => {
-    const { store, requests } = await clientOf(limits('r=9;t=30', 'r=0;t=50000'));
+    const { store, requests } = clientOf(limits('r=9;t=30', 'r=0;t=50000'));
     await store.getInventory(101n);
 
     const message = 'Not sent: The limit per day is exhausted.';
@@ -80,7 +79,7 @@ describe('A refusal', () => {
     await expectAfter(calls.begin(15), { held: 0 });
     await expectAfter(calls.pass(29.9), { held: 0 });
     await expectAfter(calls.pass(0.2), { held: 1 });
-    await expectAfter(calls.respond(stall), { held: 9 });
+    await expectAfter(calls.respond(breakOff(200, {}, false)), { held: 9 });
   });
 
   const controller = new AbortController();
@@ -88,7 +87,7 @@ describe('A refusal', () => {
   test.each<[string, Step, string]>([
     ['fails', hangUp, 'network'],
     ['gets no headers in time', timeOut, 'timeout'],
-    ['is aborted', () => controller.abort(new Error('Enough')), 'Enough'],
+    ['is aborted', () => Promise.reject(controller.abort(new Error('Enough'))), 'Enough'],
   ])('lets the next request try alone if the first one after it %s', async (_, step, outcome) => {
     const calls = await HeldCalls.refused(REFUSED, 30);
     await expectAfter(calls.begin(1, controller), { held: 0 });
@@ -108,7 +107,7 @@ describe('A refusal', () => {
   });
 
   test('is neither shortened by a later one nor ended by the response to an earlier request', async () => {
-    const calls = await HeldCalls.start();
+    const calls = new HeldCalls();
     await expectAfter(calls.begin(3), { held: 3 });
     await expectAfter(calls.respond(refusal(REFUSED, 30)), { held: 2, ended: [REFUSED] });
     await expectAfter(calls.respond(refusal('TOO_MANY_REQUESTS', 1)), { held: 1, ended: ['TOO_MANY_REQUESTS'] });
@@ -119,7 +118,7 @@ describe('A refusal', () => {
   });
 
   test('counts in maxQueueTime, over all retries, and not in maxWait', async () => {
-    const calls = await HeldCalls.start({ maxRetries: 5, maxWait: 0, maxQueueTime: 45_000 });
+    const calls = new HeldCalls({ maxRetries: 5, maxWait: 0, maxQueueTime: 45_000 });
     await expectAfter(calls.begin(1), { held: 1 });
     await expectAfter(calls.respond(refusal(REFUSED, 30)), { held: 0 });
     await expectAfter(calls.pass(30.1), { held: 1 });
@@ -128,7 +127,7 @@ describe('A refusal', () => {
   });
 
   test('holds all requests even if its body is truncated', async () => {
-    const calls = await HeldCalls.start();
+    const calls = new HeldCalls();
     await expectAfter(calls.begin(12), { held: 10 });
     await expectAfter(calls.respond(breakOff(429, { 'Retry-After': '30' })), {
       held: 9,
@@ -143,7 +142,7 @@ describe('A long refusal', () => {
     [SUSPENDED, 30],
     ['OF_A_PROXY', 61],
   ])('%s for %i s rejects each queued call with an error of its own', async (code, seconds) => {
-    const { store, requests } = await clientOf(refusal(code, seconds), { concurrency: 1, maxRetries: 0 });
+    const { store, requests } = clientOf(refusal(code, seconds), { concurrency: 1, maxRetries: 0 });
     const errors = await Promise.all([101n, 102n, 103n].map((petId) => failureOf(store.getInventory(petId))));
 
     expect(new Set(errors).size).toBe(3);
@@ -178,18 +177,14 @@ describe('A long refusal', () => {
   test('is waited for with maxQueueTime: Infinity, and ends within a minute after the key is resumed', async () => {
     const begin = performance.now();
     let sent = 0;
-    const step: Step = (response, request) => {
+    const step: Step = (request) => {
       sent = (performance.now() - begin) / 1_000;
-      (sent < 600 ? refusal(SUSPENDED, 3_600) : good)(response, request);
+      return (sent < 600 ? refusal(SUSPENDED, 3_600) : good)(request);
     };
-    const { store, requests } = await clientOf(step, { maxQueueTime: Infinity });
+    const { store } = clientOf(step, { maxQueueTime: Infinity });
 
-    expect(
-      await countOutcomes(
-        requests,
-        repeat(5, () => store.getInventory(101n)),
-      ),
-    ).toEqual({ answered: 5 });
+    const calls = Array.from({ length: 5 }, () => store.getInventory(101n));
+    expect(await countOutcomes(calls)).toEqual({ answered: 5 });
     expect(sent).toBeGreaterThanOrEqual(600);
     expect(sent).toBeLessThan(661);
   });
