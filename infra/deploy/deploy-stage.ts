@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { AdminError } from '../failures.ts';
 import { type AnyStageName, isPersonal, missingAlarmTargets, settingsOf, stackNameOf } from '../stages.ts';
 import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, isNew } from './aws.ts';
-import { findBuild, refuseUnknown } from './build.ts';
+import { findBuild, refuseOlder, refuseUnknown } from './build.ts';
 import { run } from './run.ts';
 import { outputsSchema, smokeTest } from './smoke.ts';
 import { lostTables, templateSchema } from './template.ts';
@@ -44,7 +44,9 @@ export async function findStage({ stage, rollBack, dryRun, status }: DeployOptio
   const { place, user } = await findAccount();
   const stack = await describeStack(stackNameOf(stage));
   process.stdout.write(`Account: ${place}, as ${user}\n${stage}: ${statusOf(stack)}\n`);
-  process.stdout.write(`Running: ${buildOf(stack, 'RunningBuild')}\nPrevious: ${buildOf(stack, 'PreviousBuild')}\n`);
+  const running = buildOf(stack, 'RunningBuild');
+  process.stdout.write(`Running: ${running}\nPrevious: ${buildOf(stack, 'PreviousBuild')}\n`);
+  if (!rollBack && !dryRun && !status) refuseOlder(stage, running);
   return stack;
 }
 
@@ -94,6 +96,7 @@ export async function deployStage(options: DeployOptions, before: Stack | undefi
   // A first deployment that fails has nothing to roll back to: the next one continues it.
   if (/^(?:CREATE_(?:FAILED|IN)|UPDATE_FAILED)/.test(statusOf(before)) || isNewStage(before))
     words.push('--no-rollback');
+  outputWayBack(options, buildOf(before, 'RunningBuild'));
   await run('cdk', words, {}, () => failureOf(name, before));
   const { [name]: outputs = {} } = v.parse(v.record(v.string(), outputsSchema), JSON.parse(readFileSync(file, 'utf8')));
   await smokeTest(stage, outputs, wayBack(options, previousBuildOf(before)));
@@ -101,9 +104,18 @@ export async function deployStage(options: DeployOptions, before: Stack | undefi
   process.stdout.write(`\nDeployed: ${outputs['BaseUrl']}\nTo create a key: ${next}\n`);
 }
 
+const isCommit = (build: string): boolean => /^[0-9a-f]+$/.test(build);
+
+/** Outputs the commit that the workflow goes back to if the deployment fails: another one that ran before. */
+function outputWayBack({ rollBack }: DeployOptions, running: string): void {
+  const { GITHUB_OUTPUT: file } = process.env;
+  if (file && !rollBack && isCommit(running) && running !== findBuild().build)
+    appendFileSync(file, `before=${running}\n`);
+}
+
 /** What helps if the new version fails. A rollback has replaced a bad commit, and a first deployment none. */
 function wayBack({ stage, rollBack }: DeployOptions, previous: string): string {
-  if (rollBack || !/^[0-9a-f]+$/.test(previous)) return 'Fix the cause, or deploy another commit.';
+  if (rollBack || !isCommit(previous)) return 'Fix the cause, or deploy another commit.';
   const back = `git checkout ${previous} && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
   return `To roll back to the previous commit: ${back}`;
 }

@@ -25,30 +25,22 @@ const command = new Command('npm run deploy --')
   .configureOutput({ outputError: () => undefined })
   .exitOverride();
 
-/**
- * `npm run deploy`: deploys a stage to AWS, manually and in the workflows.
- *
- * @returns the exit status: 0, 1 if it failed before the stage could change, else 3, and the workflow rolls back
- */
+/** `npm run deploy`: deploys a stage to AWS, manually and in the workflows. @returns the exit status */
 export async function deployCommand(words: readonly string[]): Promise<number> {
   const assembly = mkdtempSync(join(tmpdir(), 'assembly-'));
-  let failureStatus = 1;
   try {
     const options = command.parse(words, { from: 'user' }).opts<DeployOptions>();
     const before = await findStage(options);
     if (options.status) return 0;
     await prepareStage(options, before, assembly);
     if (options.dryRun) await run('cdk', ['diff', `${options.stage}/*`, '--app', assembly, '--method', 'template']);
-    else {
-      failureStatus = 3;
-      await deployStage(options, before, assembly);
-    }
+    else await deployStage(options, before, assembly);
     return 0;
   } catch (error) {
     const isUsage = error instanceof CommanderError;
     const text = isUsage ? `${error.message} (see npm run deploy -- --help)` : failureText(error, 'run it again');
     if (!isUsage || error.exitCode !== 0) process.stderr.write(`${visibleLines(text ?? String(error))}\n`);
-    return isUsage ? error.exitCode : failureStatus;
+    return isUsage ? error.exitCode : 1;
   } finally {
     rmSync(assembly, { recursive: true });
   }

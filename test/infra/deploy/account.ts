@@ -33,7 +33,11 @@ for (const [name, script] of Object.entries(programs))
     `echo "$(basename "$0") $*" >> ${calls}${script} && case "$*" in $FAILS) exit 2 ;; esac`,
   );
 // The suite is to be the same before and after a commit.
-fakeProgram(directory, 'git', 'case "$*" in *status*) echo "$CHANGES" ;; *) echo 4a7c ;; esac');
+fakeProgram(
+  directory,
+  'git',
+  'case "$*" in *status*) echo "$CHANGES" ;; *merge-base*HEAD\\ c3) ;; *merge-base*) exit 1 ;; *) echo 4a7c ;; esac',
+);
 
 export const forgetCalls = (): void => writeFileSync(calls, '');
 

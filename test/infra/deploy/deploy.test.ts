@@ -1,9 +1,13 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { failureLine } from '../../support/admin-command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { account, called, deploy, forgetCalls, made, staging, USER_ARN } from './account.ts';
 
 const noKey = { AWS_ACCESS_KEY_ID: undefined };
 const CHANGED = { CHANGES: ' M infra/stages.ts' };
+const GITHUB_OUTPUT = path.join(temporaryDirectory(), 'output');
 const table = { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [] } };
 
 test('The help states that the service was not yet deployed to AWS', async () => {
@@ -80,16 +84,35 @@ describe('npm run deploy', () => {
   const back = 'To roll back to the previous commit: git checkout b2 && npm ci && npm run deploy -- --stage staging';
 
   test.each([
-    ['with the previous commit', 'b2', [], `${back} --roll-back`],
-    ['without one', 'none', [], 'Fix the cause, or deploy another commit.'],
-    ['in a rollback, without the bad commit', 'b2', ['--roll-back'], 'Fix the cause, or deploy another commit.'],
-  ])('revokes the key if the smoke test fails, and says what helps: %s', async (_, RunningBuild, words, advice) => {
-    account.outputs = { RunningBuild };
-    const { exitCode, stderr } = await deploy(['--stage', 'staging', ...words], { FAILS: '*smoke/main*' });
+    ['with the previous commit', 'b2', [], `${back} --roll-back`, 'before=b2\n'],
+    ['without one', 'none', [], 'Fix the cause, or deploy another commit.', ''],
+    ['of the same commit', '4a7c', [], 'Fix the cause, or deploy another commit.', ''],
+    ['in a rollback, without the bad commit', 'b2', ['--roll-back'], 'Fix the cause, or deploy another commit.', ''],
+  ])(
+    'revokes the key if the smoke test fails, and says what helps: %s',
+    async (_, RunningBuild, words, advice, output) => {
+      account.outputs = { RunningBuild };
+      writeFileSync(GITHUB_OUTPUT, '');
+      const env = { FAILS: '*smoke/main*', GITHUB_OUTPUT };
+      const { exitCode, stderr } = await deploy(['--stage', 'staging', ...words], env);
 
-    const line = `Failed: node test/smoke/main.ts. This version stays deployed. ${advice}\n`;
-    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: line });
-    expect(called().slice(1)).toEqual(ofDeploy);
+      const line = `Failed: node test/smoke/main.ts. This version stays deployed. ${advice}\n`;
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: line });
+      expect(readFileSync(GITHUB_OUTPUT, 'utf8')).toBe(output);
+      expect(called().slice(1)).toEqual(ofDeploy);
+    },
+  );
+
+  test('refuses a commit that is older than the running one, but not in a rollback', async () => {
+    account.outputs = { RunningBuild: 'c3' };
+    const { exitCode, stderr } = await deploy(['--stage', 'staging'], { GITHUB_OUTPUT });
+
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^staging runs c3.* --roll-back\.\n$/),
+    });
+    expect(called()).toEqual([]);
+    expect(await deploy(['--stage', 'staging', '--roll-back'])).toMatchObject({ exitCode: 0 });
   });
 
   test('cancels an update before a rollback, and loses a table only if it is named', async () => {
@@ -102,7 +125,7 @@ describe('npm run deploy', () => {
     expect({ exitCode, canceled: account.canceled }).toEqual({ exitCode: 1, canceled: ['staging-Inventory'] });
     expect(called()).toEqual([`${synth} --context rollout=allAtOnce`]);
     words.push('--allow-table-loss', 'TablesMore', 'TablesNotes');
-    expect(await deploy(words, { FAILS: 'deploy*' })).toMatchObject({ exitCode: 3 });
+    expect(await deploy(words, { FAILS: 'deploy*' })).toMatchObject({ exitCode: 1 });
     expect(called().slice(2)).toEqual(ofDeploy.slice(0, 1));
   });
 
@@ -181,7 +204,7 @@ describe('npm run deploy', () => {
       account.statusAfter = status;
       const { exitCode, stderr } = await deploy(['--stage', 'staging'], { FAILS: 'deploy*' });
 
-      expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringMatching(line) });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(line) });
     },
   );
 
