@@ -35,13 +35,12 @@ export function grantsOf(roleArn: string, stack: ServedStack): Grant[] {
   );
 }
 
-/** The tables in a call's body, and the index that it reads. */
+/** The tables in a call's body. */
 const callSchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     TableName: v.optional(v.string()),
-    IndexName: v.optional(v.string()),
     RequestItems: v.optional(v.record(v.string(), v.unknown()), {}),
     TransactItems: v.optional(v.array(v.record(v.string(), v.object({ TableName: v.string() }))), []),
   }),
@@ -57,13 +56,12 @@ export function iamDenial(grants: readonly Grant[], operation: string, body: str
   const call = v.safeParse(callSchema, body);
   // The engine itself rejects invalid calls.
   if (!call.success) return undefined;
-  const { TableName = '*', IndexName, RequestItems, TransactItems } = call.output;
+  const { TableName = '*', RequestItems, TransactItems } = call.output;
   const writes = TransactItems.flatMap((item) =>
     Object.entries(item).map(([kind, written]) => [`${kind}Item`, written.TableName]),
   );
   const batch = Object.keys(RequestItems).map((name) => [operation, name]);
-  const single = [[operation, IndexName === undefined ? TableName : `${TableName}/index/${IndexName}`]];
-  const calls = [writes, batch].find((each) => each.length > 0) ?? single;
+  const calls = [writes, batch].find((each) => each.length > 0) ?? [[operation, TableName]];
   const wanted = calls.map(([action, on]) => [`dynamodb:${action}`, arn('dynamodb', `table/${on}`)] as const);
   const refused = wanted.find((each) => !grants.some((grant) => allows(grant, ...each)));
   return refused && `The role of the function is not authorized to perform: ${refused.join(' on ')}`;

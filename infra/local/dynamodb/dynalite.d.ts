@@ -33,19 +33,14 @@ declare module 'dynalite/db/index.js' {
     lock(key: string, run: (releaseAfter: <Call>(done: Call) => Call) => void): void;
   }
 
-  export interface IndexStore extends Pick<ItemStore, 'put'> {
-    del(key: string, done: Done): void;
-  }
-
-  /** The parts of the store for operations; `getIndexDb` only on tables with indexes. */
+  /** The parts of the store for operations on tables without indexes. */
   export interface OperationStore {
     readonly options: { readonly maxItemSize: number };
     getTable(name: string, done: Done<object>): void;
     getItemDb(table: string): ItemStore;
-    getIndexDb?(kind: string, table: string, index: string): IndexStore;
   }
 
-  export type BatchWrite = { readonly type: 'put' | 'del'; readonly key: string; readonly value?: Item };
+  export type BatchWrite = { readonly type: 'put'; readonly key: string; readonly value: Item };
 
   /** dynalite's store, on disk or in memory. */
   export interface Store extends OperationStore {

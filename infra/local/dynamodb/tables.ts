@@ -5,7 +5,6 @@ import {
   DescribeTableCommand,
   type DynamoDBClient,
   ResourceNotFoundException,
-  type TableDescription,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
@@ -14,15 +13,8 @@ import type { ServedStack } from '../template/stack.ts';
 
 const attributesSchema = v.array(v.object({ AttributeName: v.string(), AttributeType: v.picklist(['S', 'N', 'B']) }));
 const keySchema = v.array(v.object({ AttributeName: v.string(), KeyType: v.picklist(['HASH', 'RANGE']) }));
-const projectionSchema = v.object({
-  ProjectionType: v.picklist(['ALL', 'INCLUDE', 'KEYS_ONLY']),
-  NonKeyAttributes: v.optional(v.array(v.string())),
-});
-const indexesSchema = v.optional(
-  v.array(v.object({ IndexName: v.string(), KeySchema: keySchema, Projection: projectionSchema })),
-);
 
-/** A table by its name, with its key and its indexes. */
+/** A table by its name, with its key. */
 export type TableSettings = CreateTableCommandInput & { readonly TableName: string };
 
 export const tablesOf = (stack: ServedStack): TableSettings[] =>
@@ -30,11 +22,9 @@ export const tablesOf = (stack: ServedStack): TableSettings[] =>
     TableName: table.ref,
     AttributeDefinitions: table.read('AttributeDefinitions', attributesSchema),
     KeySchema: table.read('KeySchema', keySchema),
-    GlobalSecondaryIndexes: table.read('GlobalSecondaryIndexes', indexesSchema),
-    LocalSecondaryIndexes: table.read('LocalSecondaryIndexes', indexesSchema),
   }));
 
-/** Creates missing tables. @throws LocalServerError for one with other keys or indexes */
+/** Creates missing tables. @throws LocalServerError for one with another key */
 export async function createTables(client: DynamoDBClient, tables: readonly TableSettings[]): Promise<void> {
   await Promise.all(tables.map((table) => createTable(client, table)));
 }
@@ -48,23 +38,9 @@ async function createTable(client: DynamoDBClient, table: TableSettings): Promis
   if (!existing) {
     await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }));
     await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.01, maxDelay: 0.2 }, { TableName });
-  } else if (!isDeepStrictEqual(keysOf(existing.Table ?? {}), keysOf(table))) {
+  } else if (!isDeepStrictEqual(existing.Table?.KeySchema, table.KeySchema)) {
     throw new LocalServerError(
       `The table ${TableName} is of another version of the service. Choose another data directory with --data.`,
     );
   }
 }
-
-/** The keys of a table and of its indexes, with what the indexes hold. Equal sets may have another order. */
-const keysOf = (table: TableSettings | TableDescription) => [
-  table.KeySchema,
-  ...[table.GlobalSecondaryIndexes, table.LocalSecondaryIndexes].map((indexes = []) => {
-    const keys = indexes.map(({ IndexName, KeySchema, Projection }) => [
-      IndexName,
-      KeySchema,
-      Projection?.ProjectionType,
-      new Set(Projection?.NonKeyAttributes),
-    ]);
-    return new Set(keys);
-  }),
-];

@@ -2,13 +2,7 @@ import { promisify } from 'node:util';
 import type { CancellationReason } from '@aws-sdk/client-dynamodb';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
-import db, {
-  type ApiError,
-  type BatchWrite,
-  type IndexStore,
-  type OperationStore,
-  type Store,
-} from 'dynalite/db/index.js';
+import db, { type ApiError, type BatchWrite, type OperationStore, type Store } from 'dynalite/db/index.js';
 import validations from 'dynalite/validations/index.js';
 import put from 'dynalite/validations/putItem.js';
 import update from 'dynalite/validations/updateItem.js';
@@ -81,28 +75,20 @@ async function writeAll(actions: ReturnType<typeof parseActions>, store: Store):
 function stage(store: Store) {
   const keys: string[] = [];
   const writes: BatchWrite[] = [];
-  // The prefixes are those of dynalite's own keys.
-  const bufferOf = (prefix: string): IndexStore => ({
-    put: (key, value, done) => {
-      writes.push({ type: 'put', key: `${prefix}~${key}`, value });
-      done(null);
-    },
-    del: (key, done) => {
-      writes.push({ type: 'del', key: `${prefix}~${key}` });
-      done(null);
-    },
-  });
   const staged: OperationStore = {
     ...store,
     getItemDb: (table) => ({
       ...store.getItemDb(table),
-      ...bufferOf(`item-${table}`),
+      put: (key, value, done) => {
+        // As dynalite's own keys.
+        writes.push({ type: 'put', key: `item-${table}~${key}`, value });
+        done(null);
+      },
       lock: (key, run) => {
         keys.push(`${table}~${key}`);
         run((done) => done);
       },
     }),
-    getIndexDb: (kind, table, index) => bufferOf(`index-${kind.toLowerCase()}~${table}~${index}`),
   };
   return { keys, writes, store: staged };
 }

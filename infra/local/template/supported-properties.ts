@@ -6,7 +6,7 @@ const notZero = v.optional(v.pipe(v.number(), v.minValue(1)));
 const eachWith = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(v.array(v.object(entries)));
 
 /**
- * Properties with which API Gateway or Lambda would respond otherwise than the local server, by resource type, with the
+ * Properties with which API Gateway, DynamoDB or Lambda would respond otherwise than the local server, by resource type, with the
  * values that it supports. This list is closed: other properties have no effect here.
  */
 export const supportedProperties: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = {
@@ -39,6 +39,8 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
     RequestValidatorId: absent,
   },
   'AWS::ApiGateway::UsagePlan': { 'Quota.Offset': absent },
+  // Transactions keep no index up to date, and no table has one.
+  'AWS::DynamoDB::Table': { GlobalSecondaryIndexes: absent, LocalSecondaryIndexes: absent },
   'AWS::Lambda::Alias': { RoutingConfig: absent },
   'AWS::Lambda::Function': { ReservedConcurrentExecutions: notZero },
 };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
@@ -53,7 +52,6 @@ describe('a function', () => {
     ['PutItem', requests, undefined],
     ['TransactWriteItems', putAnd(stock), undefined],
     ['BatchGetItem', { RequestItems: { stock: {} } }, 'BatchGetItem on table/stock'],
-    ['Query', { ...stock, IndexName: 'byOwner' }, 'Query on table/stock/index/byOwner'],
     ['UpdateItem', requests, 'UpdateItem on table/requests'],
     ['TransactWriteItems', putAnd(requests), 'UpdateItem on table/requests'],
   ])('may make the calls that its role grants: of %s %j is refused %s', (operation, call, refused) => {
@@ -118,30 +116,6 @@ describeOnEachEngine('a transaction', () => {
       transactions: { value: String(done) },
       updates: { value: String(rounds.length) },
     });
-  });
-
-  test('updates the indexes of its table unless it is canceled', async () => {
-    const TableName = `indexed-${randomUUID()}`;
-    const IndexName = 'byKind';
-    const [{ KeySchema }, ofKinds] = [tableResource('', { petId: 'N' }), tableResource('', { kind: 'S' })];
-    const byKind = { IndexName, KeySchema: ofKinds.KeySchema, Projection: { ProjectionType: 'KEYS_ONLY' } } as const;
-    const indexed = tableResource(TableName, { petId: 'N', kind: 'S' });
-    await createTables(client, [{ ...indexed, KeySchema, GlobalSecondaryIndexes: [byKind] }]);
-    const put = (kind: string): Action => ({ Put: { TableName, Item: { ...Key, kind, more: 'x' } } });
-    const counts = () =>
-      Promise.all(
-        ['cat', 'dog', 'bird'].map(async (kind) => {
-          const ExpressionAttributeValues = { ':kind': kind };
-          const query = { TableName, IndexName, KeyConditionExpression: 'kind = :kind', ExpressionAttributeValues };
-          return (await client.send(new QueryCommand(query))).Count;
-        }),
-      );
-    await send(put('cat'));
-
-    expect(await counts()).toEqual([1, 0, 0]);
-    await send(put('dog'), request('once'));
-    await expect(send(put('bird'), request('once'))).rejects.toThrow('[None, ConditionalCheckFailed]');
-    expect(await counts()).toEqual([0, 1, 0]);
   });
 
   test.each<[string, string, () => Action]>([
@@ -212,16 +186,9 @@ describe('tables in a data directory', () => {
     });
   });
 
-  const byPet = { IndexName: 'byPet', KeySchema: stock.KeySchema, Projection: { ProjectionType: 'ALL' } } as const;
-
-  test.each([
-    ['another key', tableResource('stock', { storeId: 'S' })],
-    ['an index', { ...stock, GlobalSecondaryIndexes: [byPet] }],
-    ['another index', { ...stock, GlobalSecondaryIndexes: [{ ...byPet, IndexName: 'other' }, byPet] }],
-  ])('fail the start, as data of another version, if a table has %s', async (_, other) => {
+  test('fail the start, as data of another version, if a table has another key', async () => {
     const creating = withEngine(await startEmbeddedEngine(undefined), async (client) => {
-      await createTables(client, [other]);
-      await createTables(client, [other]);
+      await createTables(client, [tableResource('stock', { storeId: 'S' })]);
       await createTables(client, [stock]);
     });
 

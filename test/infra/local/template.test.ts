@@ -48,6 +48,8 @@ describe('a template', () => {
     ],
     ['Integration.Credentials', METHOD, { Credentials: 'arn:aws:iam::1:role/r' }],
     ['Integration.RequestParameters', METHOD, { RequestParameters: {} }],
+    ['GlobalSecondaryIndexes', 'AWS::DynamoDB::Table', [{ IndexName: 'a' }]],
+    ['LocalSecondaryIndexes', 'AWS::DynamoDB::Table', [{ IndexName: 'a' }]],
     ['RoutingConfig', 'AWS::Lambda::Alias', {}],
     ['ReservedConcurrentExecutions', LAMBDA, 0],
   ])('with an unsupported %s of %s stops the local server: %j', (path, type, value) => {
