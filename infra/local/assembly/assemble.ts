@@ -1,41 +1,48 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
 import { stackNameOf } from '../../stages.ts';
 import { makeWithParents } from '../data-directory.ts';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
-import { hasEnded, processMark } from '../temporary-directory.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');
 
 /**
- * Returns the directory of the service's cloud assembly: that of an earlier start if no source has changed since, else
- * a new one. Read-only, because other servers may use it.
+ * Returns a directory with the service's cloud assembly: a copy of the last start's if no source has changed since, else
+ * a new one.
  *
- * @param temporary where one is written that cannot be cached or marked
+ * @param temporary where it is written
  * @param signal ends the synthesis
  * @throws LocalServerError if the CDK app fails
  */
 export async function assemble(temporary: string, signal?: AbortSignal): Promise<string> {
   const hash = sourceHash(projectRoot);
-  // The cache of the last start's assembly. `npm ci` deletes it.
+  // `npm ci` deletes it.
   const cached = join(projectRoot, 'node_modules/.cache/pet-store-assembly', hash);
-  const directory = join(temporary, hash);
-  if (existsSync(cached)) return inUse(cached, directory);
+  const copy = mkdtempSync(join(temporary, 'copy-'));
+  if (isCopied(cached, copy)) return copy;
   writeNotice('Synthesizing the service. The next start is faster, until a source changes.');
+  const directory = mkdtempSync(join(temporary, 'assembly-'));
   await synthesize(directory, temporary, signal);
   try {
     // A source that was saved meanwhile may be in the assembly, and not in the hash.
-    if (sourceHash(projectRoot) !== hash) return directory;
-    keep(directory, cached);
-    rmSync(directory, { recursive: true });
-    return cached;
+    if (sourceHash(projectRoot) === hash) keep(directory, cached);
   } catch (error) {
     writeNotice(`The synthesized template was not cached: ${messageOf(error)}`);
-    return directory;
+  }
+  return directory;
+}
+
+/** Whether a cached assembly was copied, before another server has replaced it. */
+function isCopied(cached: string, copy: string): boolean {
+  try {
+    cpSync(cached, copy, { recursive: true });
+    return existsSync(cached);
+  } catch {
+    return false;
   }
 }
 
@@ -60,48 +67,18 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   if (exitCode !== 0) throw new LocalServerError('The service cannot be synthesized');
 }
 
-/** Caches an assembly atomically for the next start, and deletes those that no running server uses. */
+/** Caches an assembly for the next start, in place of all others. */
 export function keep(directory: string, cached: string): void {
   const cache = dirname(cached);
   makeWithParents(cache);
-  const unfinished = `${markInUse(cached)}.unfinished`;
-  cpSync(directory, unfinished, { recursive: true });
-  // Another server may have been faster.
-  if (existsSync(cached)) rmSync(unfinished, { recursive: true });
-  else renameSync(unfinished, cached);
-  const names = readdirSync(cache);
-  // Those that this process has marked before are outdated.
-  const ofOthers = names.filter((name) => ![undefined, processMark].includes(markIn(name)) && !hasEnded(markIn(name)));
-  const used = new Set([cached, ...ofOthers].map(hashIn));
-  for (const name of names.filter((each) => !used.has(hashIn(each))))
-    rmSync(join(cache, name), { recursive: true, force: true });
-}
-
-const hashIn = (path: string): string | undefined => basename(path).split('.')[0];
-const markIn = (name: string): string | undefined => name.split('.')[1];
-
-const markers = new Set<string>();
-process.once('exit', () => {
-  for (const marker of markers) rmSync(marker, { force: true });
-});
-
-/** While this process runs, a file next to a cached assembly keeps others from deleting it. */
-function markInUse(cached: string): string {
-  const marker = `${cached}.${processMark}`;
-  writeFileSync(marker, '');
-  markers.add(marker);
-  return marker;
-}
-
-/** Returns a cached assembly, or its copy if it cannot be marked, as in a read-only checkout. */
-function inUse(cached: string, copy: string): string {
-  try {
-    markInUse(cached);
-    return cached;
-  } catch {
-    cpSync(cached, copy, { recursive: true });
-    return copy;
+  const next = `${cached}.${randomUUID()}`;
+  cpSync(directory, next, { recursive: true });
+  for (const name of readdirSync(cache).filter((each) => each !== basename(next))) {
+    // Renamed first, so that a server notices that its copy may be incomplete.
+    renameSync(join(cache, name), `${next}.old`);
+    rmSync(`${next}.old`, { recursive: true });
   }
+  renameSync(next, cached);
 }
 
 /** A hash of all inputs of an assembly: sources, packages in the lock file, the version of Node.js. */

@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import { assemble, isSource, projectRoot, readAssembly, type SynthesizedStack } from './assemble.ts';
@@ -85,8 +85,10 @@ export function watchSources(temporary: string, reload: () => void, restart: () 
     writeNotice('Reloaded the functions.');
   };
   const synthesize = async (signal: AbortSignal): Promise<void> => {
-    const stack = readAssembly(await assemble(temporary, signal));
+    const directory = await assemble(temporary, signal);
+    const stack = readAssembly(directory);
     const template = withoutHashes(stack.template);
+    if (served !== undefined) rmSync(directory, { recursive: true });
     if (served !== undefined && served !== template) restart();
     served ??= template;
     first.resolve({ ...stack, codeDirectory: (key) => join(bundles, functionNameOf(stack.codeDirectory(key))) });

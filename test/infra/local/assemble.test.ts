@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type EditableTemplate, inventoryTemplate, templateSchema } from '../../support/service-template.ts';
 import { assemble, keep, readAssembly, sourceHash } from '../../../infra/local/assembly/assemble.ts';
-import { processMark } from '../../../infra/local/temporary-directory.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const root = temporaryDirectory();
@@ -15,14 +14,13 @@ const serving = ({ Resources }: EditableTemplate) =>
     /^(?:Ref|CustomCDK)/.test(id) ? [] : [[id, Properties]],
   );
 
-test('the second start reuses the cached assembly and prints nothing', async () => {
+test('the second start copies the cached assembly and prints nothing', async () => {
   const first = await assemble(root);
   const written = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   const second = await assemble(root);
 
   expect(written).not.toHaveBeenCalled();
-  expect(second).toBe(first);
-  expect(readdirSync(root)).toEqual([]);
+  expect(readdirSync(second, { recursive: true })).toEqual(readdirSync(first, { recursive: true }));
   const local = v.parse(templateSchema, readAssembly(second).template);
   expect(serving(local)).toEqual(serving(inventoryTemplate('staging')));
   const keys = JSON.stringify(local).match(/[0-9a-f]{64}\.zip/g) ?? [];
@@ -30,35 +28,14 @@ test('the second start reuses the cached assembly and prints nothing', async () 
   for (const key of keys) expect(existsSync(readAssembly(second).codeDirectory(key))).toBe(true);
 });
 
-test('a start copies the cached assembly if it cannot mark it as used, as in a read-only checkout', async () => {
-  const cached = await assemble(root);
-  const marker = `${cached}.${processMark}`;
-  rmSync(marker);
-  mkdirSync(marker);
-  const copy = await assemble(root);
-  rmSync(marker, { recursive: true });
-
-  expect(copy).toBe(join(root, basename(cached)));
-  expect(readdirSync(copy, { recursive: true })).toEqual(readdirSync(cached, { recursive: true }));
-});
-
-test('a new cached assembly replaces each older one that surely no running server uses', () => {
-  const cache = join(root, 'cache');
-  const assembly = join(root, 'assembly');
-  mkdirSync(assembly);
-  const [used, killed] = [process.ppid, 2 ** 30].map((pid) => processMark.replace(/^\d+/, String(pid)));
-  const ofOtherContainer = `${2 ** 30}-000000000000`;
-  const marks = { used, perhapsUsed: ofOtherContainer, killed, unused: processMark };
-  for (const [hash, mark] of Object.entries(marks)) {
-    mkdirSync(join(cache, hash), { recursive: true });
-    writeFileSync(join(cache, `${hash}.${mark}`), '');
-  }
+test('a new cached assembly replaces all others', () => {
+  const [cache, assembly] = [join(root, 'cache'), join(root, 'assembly')];
+  for (const directory of [assembly, join(cache, 'older'), join(cache, 'next')])
+    mkdirSync(directory, { recursive: true });
+  writeFileSync(join(assembly, 'manifest.json'), '');
   keep(assembly, join(cache, 'next'));
 
-  const kept = { next: processMark, perhapsUsed: ofOtherContainer, used };
-  expect(readdirSync(cache).toSorted()).toEqual(
-    Object.entries(kept).flatMap(([hash, mark]) => [hash, `${hash}.${mark}`]),
-  );
+  expect(readdirSync(cache, { recursive: true })).toEqual(['next', 'next/manifest.json']);
 });
 
 describe('the hash of the sources', () => {
