@@ -59,14 +59,16 @@ function fail(error: unknown, type: GatewayErrorType): never {
 
 const headerValue = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
 
-/** What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"). */
+/**
+ * What a function must return to an AWS_PROXY integration (API Gateway developer guide, "output format"), limited to
+ * what this API uses.
+ */
 const proxyResultSchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.strictObject({
     statusCode: v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599)),
     headers: v.optional(v.record(v.string(), headerValue), {}),
-    multiValueHeaders: v.optional(v.record(v.string(), v.array(headerValue)), {}),
     body: v.optional(v.string(), ''),
     // Not decoded: the API has no binary media types.
     isBase64Encoded: v.optional(v.boolean()),
@@ -81,15 +83,11 @@ const proxyResultSchema = v.pipe(
 function responseOf(functionName: string, result: string): GatewayHttpResponse {
   const parsed = v.safeParse(proxyResultSchema, result);
   if (!parsed.success) throw malformed(functionName, reasonsOf(parsed.issues));
-  const { statusCode, headers, multiValueHeaders, body } = parsed.output;
+  const { statusCode, headers, body } = parsed.output;
   // The last of a name holds. A response with content is JSON unless the function sets another type.
   const type = statusCode !== 304 && { 'Content-Type': 'application/json' };
-  const all = Object.entries({ ...type, ...headers, ...multiValueHeaders });
-  const byName = new Map(all.map((field) => [field[0].toLowerCase(), field]));
-  const fields = [...byName.values()].flatMap(([name, values]) =>
-    [values].flat().map((value) => [name, value] as const),
-  );
-  return { status: statusCode, headers: fields, body: Buffer.from(body) };
+  const byName = new Map(Object.entries({ ...type, ...headers }).map((field) => [field[0].toLowerCase(), field]));
+  return { status: statusCode, headers: [...byName.values()], body: Buffer.from(body) };
 }
 
 /** The errors of a result, without its values. */

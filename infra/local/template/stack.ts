@@ -27,7 +27,6 @@ const mapOf = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.r
 const templateSchema = v.object({
   Resources: mapOf(v.object({ Type: text, Properties: mapOf(v.unknown()) })),
   Outputs: mapOf(v.object({ Value: v.unknown() })),
-  Parameters: mapOf(v.object({ Default: v.optional(text) })),
 });
 
 /** Stands for the domain that CloudFront gives the reference page. */
@@ -43,9 +42,9 @@ export class ServedStack {
    * @throws LocalServerError for an unsupported resource that serves requests, or an unsupported property of one
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
-    const { Resources, Outputs, Parameters } = v.parse(templateSchema, template);
+    const { Resources, Outputs } = v.parse(templateSchema, template);
     const names: Names = {
-      ref: (id) => pseudoParameters[id] ?? Parameters[id]?.Default ?? refOf(id),
+      ref: (id) => pseudoParameters[id] ?? refOf(id),
       attribute: (id, attribute) => attributeOf(`${name}-${id}`, Resources[id]?.Type, attribute),
       joined: (joined) => joined.replaceAll(`https://${CLOUDFRONT}`, () => pageOrigin),
     };
@@ -157,12 +156,5 @@ function call(name: string, argument: unknown, names: Names): unknown {
   if (name === 'Fn::GetAtt') return names.attribute(String(first), String(second));
   if (name === 'Fn::Join') return Array.isArray(second) ? names.joined(second.join(String(first))) : undefined;
   if (name === 'Fn::Select') return Array.isArray(second) ? second[Number(first)] : undefined;
-  if (name === 'Fn::Split') return String(second).split(String(first));
-  return name === 'Fn::Sub' ? substitute(String(first), names) : undefined;
-}
-
-/** Replaces each `${Name}`; undefined if one of them is unknown. */
-function substitute(template: string, names: Names): string | undefined {
-  const parts = template.split(/\$\{([^{}]+)\}/).map((part, index) => (index % 2 === 0 ? part : names.ref(part)));
-  return parts.includes(undefined) ? undefined : parts.join('');
+  return name === 'Fn::Split' ? String(second).split(String(first)) : undefined;
 }
