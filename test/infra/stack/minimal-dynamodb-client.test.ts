@@ -1,8 +1,4 @@
 import dns from 'node:dns';
-import { readFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
-import tls from 'node:tls';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -13,16 +9,12 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isResponseLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
-import { clientOfFunctions, localEndpoint, pointSdkAt, testClient } from '../../support/engines.ts';
+import { clientOfFunctions, testClient } from '../../support/engines.ts';
 import { newClient as clientOfSdk } from '../../support/store-client.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { UNPARSABLE_RESPONSE } from '../../support/faulty-engine.ts';
-import { close, freePort, listen } from '../../support/listening.ts';
 import { type Answer, json, ScriptedDynamoDB } from '../../support/scripted-dynamodb.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { describeWith } from '../../support/programs.ts';
 import { HANG_MS } from '../../support/until.ts';
-import { startTlsProxy } from '../../bench/cold/tls-proxy.ts';
 
 acceptForeignErrors();
 
@@ -126,8 +118,6 @@ describe.each([
 });
 
 describe('The minimal DynamoDB client', () => {
-  const directory = temporaryDirectory();
-
   test.each(exchanges)('converts values of a %s as the SDK does, and sends the same call', async (_, send, output) => {
     server.responses = [json(200, output), json(200, output)];
     const ours = await send(newClient());
@@ -215,48 +205,6 @@ describe('The minimal DynamoDB client', () => {
     server.responses = [reply];
 
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
-  });
-
-  describeWith(['openssl'], 'over TLS', () => {
-    test('treats the response as lost when a TLS record is broken', async () => {
-      const proxy = await startTlsProxy(localEndpoint(server.port), directory);
-      const callers: Socket[] = [];
-      const front = createServer((caller) => {
-        callers.push(caller);
-        pipeline(caller, connect(Number(proxy.endpoint.port)), caller).catch(() => undefined);
-      });
-      pointSdkAt(new URL(`https://localhost:${await listen(front)}`));
-      server.responses = [() => callers[0]?.write('not a TLS record')];
-      const trusted = tls.getCACertificates();
-      tls.setDefaultCACertificates([readFileSync(proxy.certificateFile, 'utf8')]);
-      const failure = await failureOf(newClient().send(UPDATE));
-      tls.setDefaultCACertificates(trusted);
-      pointSdkAt(localEndpoint(server.port));
-      callers[0]?.destroy();
-      await Promise.all([close(front), proxy.close()]);
-
-      expect(failure).toMatchObject({ code: expect.stringMatching(/^ERR_SSL_/) });
-      expect(kindOf(failure)).toEqual(LOST);
-      expect(server.calls).toHaveLength(1);
-    });
-  });
-
-  test('reports a refused connection as refused', async () => {
-    pointSdkAt(localEndpoint(await freePort()));
-    const failure = await failureOf(newClient().send(GET));
-    pointSdkAt(localEndpoint(server.port));
-    expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
-  });
-
-  test('reuses one connection, and detects on the next call that it is closed', async () => {
-    const client = newClient();
-    for (let call = 0; call < 3; call++) await client.send(GET);
-    expect(new Set(server.calls.map(({ connection }) => connection)).size).toBe(1);
-
-    // As after a freeze: the server has closed it, and this process has not yet looked.
-    server.responses = [(response) => void response.socket?.destroy()];
-    expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
-    expect(await client.send(GET)).toHaveProperty('Item');
   });
 
   test('reuses a connection only if it was idle for less than 20 seconds', async () => {
