@@ -1,7 +1,7 @@
+import { messageOf } from '../../shared/log.ts';
 import type { CommandName } from '../support/in-process-target.ts';
 import { blocks } from './console-edits.ts';
 import { type ActorName, faults, KeyExplorer, type Scenario } from './key-explorer.ts';
-import { RuleBrokenError } from './key-rules.ts';
 
 const firsts: readonly CommandName[] = [
   'create',
@@ -75,17 +75,12 @@ export async function exploreKeys(every: number, name?: string): Promise<number>
   if (chosen.length === 0) throw new Error(`There is no pair "${name}". One is "${firsts[0]} with ${seconds[0]}".`);
   const explorer = new KeyExplorer();
   let [at, run] = [0, 0];
-  try {
-    for (const scenario of scenarios(chosen, every === 1 && name === undefined)) {
-      if (scenario.at <= explorer.callsOf(scenario) && at++ % every === 0) {
-        await explorer.run(scenario);
-        run += 1;
-      }
-    }
-  } catch (error) {
-    throw error instanceof RuleBrokenError ? new Error(`The model of keys fails: ${error.message}`) : error;
-  } finally {
-    explorer.close();
+  for (const scenario of scenarios(chosen, every === 1 && name === undefined)) {
+    if (scenario.at > explorer.callsOf(scenario) || at++ % every !== 0) continue;
+    run += 1;
+    await explorer.run(scenario).catch((error: unknown) => {
+      throw new Error(`The model of keys fails: ${messageOf(error)} in ${JSON.stringify(scenario)}`, { cause: error });
+    });
   }
   return run;
 }

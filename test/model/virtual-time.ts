@@ -60,8 +60,8 @@ export class VirtualTime {
     });
   }
 
-  /** Runs the events up to a time, and all that they set off. Without one it runs them all. */
-  async run(until = Infinity): Promise<void> {
+  /** Runs all events, and all that they set off. */
+  async run(): Promise<void> {
     const { stackTraceLimit } = Error;
     // The replaced clock and timers are those of the running one.
     // oxlint-disable-next-line typescript/no-this-alias
@@ -70,14 +70,11 @@ export class VirtualTime {
     Error.stackTraceLimit = 0;
     try {
       await quiet();
-      while ((this.#events[0]?.at ?? Infinity) <= until) {
-        const event = this.#events.shift();
-        if (!event) break;
+      for (let event = this.#events.shift(); event; event = this.#events.shift()) {
         this.now = event.at;
         event.run();
         await quiet();
       }
-      if (until < Infinity) this.now = until;
     } finally {
       running = undefined;
       Error.stackTraceLimit = stackTraceLimit;

@@ -11,13 +11,13 @@ export interface Detector {
 }
 
 const limiter: Detector = {
-  script: ['test/soak/main.ts', '--model', 'limiter', '--seeds', '600'],
+  script: ['test/soak/main.ts', 'limiter', '--seeds', '600'],
   shows: /^The model of limiter fails with seed \d+:\n(.*)/m,
 };
 
 /** The model of keys, for a pair of actors that shows the fault. */
 const keys = (pair: string): Detector => ({
-  script: ['test/soak/main.ts', '--keys', pair],
+  script: ['test/soak/main.ts', 'keys', pair],
   shows: /^The model of keys fails: (.*)/m,
 });
 

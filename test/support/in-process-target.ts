@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { APIGatewayClient, type ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
+import type { InitializeHandlerOutput } from '@smithy/types';
 import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/service/target.ts';
 import { createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
@@ -31,6 +32,8 @@ const USAGE_TABLE = 'usage';
 
 const who = (): Promise<string> => Promise.resolve('ann');
 
+type GatewayResponse = InitializeHandlerOutput<ServiceOutputTypes>;
+
 /** What stands between a command and its calls. @param name of the call, such as `GetApiKeyCommand` */
 export type Interception = <Answer>(perform: () => Promise<Answer>, name: string) => Promise<Answer>;
 
@@ -47,6 +50,7 @@ export class InProcessTarget {
   usage: Item[] = [];
   #table = new VirtualTable();
   #history = new VirtualHistory();
+  #oldLists = { until: 0, responses: new Map<string, Promise<GatewayResponse>>() };
 
   constructor() {
     const documents = clientOver(async (command, input) => {
@@ -75,39 +79,39 @@ export class InProcessTarget {
         { step: 'initialize' },
       );
     }
+    gateway.middlewareStack.add(
+      (next, { commandName = '' }) =>
+        (args) => {
+          const { until, responses } = this.#oldLists;
+          if (!commandName.endsWith('sCommand') || Date.now() >= until) return next(args);
+          const name = commandName + JSON.stringify(args.input);
+          const response = responses.get(name) ?? next(args);
+          responses.set(name, response);
+          return response;
+        },
+      { step: 'initialize' },
+    );
     const onLost = (error: unknown) => this.target.notices.incomplete(`Not recorded: ${String(error)}`);
     const history = new KeyHistory({ client: documents, tableName: HISTORY_TABLE, who, onLost });
     const keyTable = new KeyTable(documents, KEYS_TABLE, history);
-    const none = {
-      tables: {
-        stock: '',
-        keys: KEYS_TABLE,
-        pets: '',
-        orders: '',
-        requests: '',
-        history: HISTORY_TABLE,
-        usage: USAGE_TABLE,
-        changes: '',
-      },
-      maxEnterpriseLimits: { perMinute: 1_000, perDay: 10_000 },
-      baseUrl: '',
-      place: '',
-      option: '',
-      stage: undefined,
-    };
-    const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
-    const clients = { gateway, gatewayOnce: gateway };
+    const others = { stock: '', pets: '', orders: '', requests: '', changes: '' };
     this.target = {
-      ...clients,
+      gateway,
+      gatewayOnce: gateway,
       documents,
+      tables: { ...others, keys: KEYS_TABLE, history: HISTORY_TABLE, usage: USAGE_TABLE },
       history,
       stockHistory: new StockHistory({ client: documents, tableName: '', onLost }),
       who,
       apiStage,
       keyTable,
       usage: new KeyUsage(documents, USAGE_TABLE),
-      ...none,
-      notices,
+      maxEnterpriseLimits: { perMinute: 1_000, perDay: 10_000 },
+      baseUrl: '',
+      place: '',
+      option: '',
+      stage: undefined,
+      notices: { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined },
       pause: () => Promise.resolve(),
     };
   }
@@ -129,6 +133,11 @@ export class InProcessTarget {
     return this.#table.commits;
   }
 
+  /** From here on each list of API Gateway is as it was when it was first read, until a time (Unix milliseconds). */
+  ageLists(until = Infinity): void {
+    this.#oldLists = { until, responses: new Map() };
+  }
+
   /** Removes all keys; the usage plans are those of a new stack. */
   reset(): void {
     for (const { id } of this.records.apiKeys) this.records.deleteApiKey(id);
@@ -140,6 +149,7 @@ export class InProcessTarget {
     this.records.putUsagePlan(aUsagePlan({ id: 'overflow', tags: { [gatewayTags.plan]: INTERNAL_PLAN } }));
     this.#table = new VirtualTable();
     this.#history = new VirtualHistory();
+    this.ageLists(0);
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
-import type { ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { InitializeHandlerOutput } from '@smithy/types';
 import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
 import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
@@ -60,22 +58,6 @@ export class KeyRegistry extends InProcessTarget {
           await before();
           const response = await next(args);
           await after(response.output);
-          return response;
-        },
-      { step: 'initialize' },
-    );
-  }
-
-  /** From here on each list is as it was when it was first read. */
-  ageLists(): void {
-    const known = new Map<string, Promise<InitializeHandlerOutput<ServiceOutputTypes>>>();
-    this.target.gateway.middlewareStack.add(
-      (next, { commandName = '' }) =>
-        (args) => {
-          if (!commandName.endsWith('sCommand')) return next(args);
-          const name = commandName + JSON.stringify(args.input);
-          const response = known.get(name) ?? next(args);
-          known.set(name, response);
           return response;
         },
       { step: 'initialize' },
