@@ -8,7 +8,7 @@ import type { PetStatus } from '../../shared/contract/records.ts';
 import { safeNumberSchema } from '../../shared/item-attributes.ts';
 import { STORE_ID } from '../../shared/stores/stock-store.ts';
 import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { type AddTokenParams, newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
+import { newRecord, tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import type { Limiter } from '../../shared/keys/limiter.ts';
 import { generateToken, parseToken, type Token } from '../../shared/keys/token.ts';
 import { int64 } from './int64.ts';
@@ -119,14 +119,6 @@ export class KeysTable extends Table {
     const key = aKey(differences, text);
     await this.putItem(key);
     return key;
-  }
-
-  /** Adds a token to a key, even one that has ended. */
-  async addToken(key: KeyRecord, order: AddTokenParams): Promise<Token> {
-    const text = generateToken(key.recordId);
-    const now = await this.read(key);
-    await this.issue({ ...now, tokens: { ...now.tokens, ...tokenEntry(text, order, 0) } });
-    return parsed(text);
   }
 
   async read({ recordId }: KeyRecord): Promise<KeyRecord> {

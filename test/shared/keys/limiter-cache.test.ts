@@ -91,26 +91,33 @@ describe('refusals from the cache', () => {
   });
 });
 
+/** A limiter whose calls end so, one after the other. */
+function limiterOver(endings: Iterable<object>, onCall = () => undefined) {
+  const left = [...endings];
+  const client = clientOver(async () => {
+    onCall();
+    const ending = left.shift() ?? new Error('one call too many');
+    if (ending instanceof Error) throw ending;
+    return { ...ending };
+  });
+  return { limiter: new Limiter(client, 'keys'), left };
+}
+
 const unknown = new ConditionalCheckFailedException({ message: 'unknown', $metadata: {} });
+const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
 
 test('a key is evicted after requests of a thousand others', async () => {
-  let calls = 0;
-  const limiter = new Limiter(
-    clientOver(() => Promise.reject(++calls && unknown)),
-    'keys',
-  );
+  const { limiter, left } = limiterOver(Array.from({ length: 1_003 }, () => unknown));
   const token = tokenOf(aKey());
   for (const next of [token, token, ...Array.from({ length: 1_000 }, () => tokenOf(aKey()))])
     await limiter.admit(next, NOW);
-  expect(calls).toBe(1_001);
+  expect(left).toHaveLength(2);
 
   await limiter.admit(token, NOW);
-  expect(calls).toBe(1_002);
+  expect(left).toHaveLength(1);
 });
 
 describe('a key whose writes are throttled', () => {
-  const busy = new ThrottlingException({ message: 'busy', $metadata: {} });
-
   afterEach(() => void jest.restoreAllMocks());
 
   test.each([
@@ -147,20 +154,19 @@ describe('a key whose writes are throttled', () => {
     ['is attempted three times if it was throttled a second ago', [busy, busy, busy], 1_000, 1_000, 3],
   ])('%s', async (_, before, later, requestLater, attempts) => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
-    const failures = [...before, busy, busy, busy].values();
-    const client = clientOver(() => Promise.reject(failures.next().value ?? new Error('one call too many')));
-    const limiter = new Limiter(client, 'keys');
+    const { limiter, left } = limiterOver([...before, busy, busy, busy]);
     const token = tokenOf(aKey());
     await limiter.admit(token, NOW).catch(() => undefined);
     clock.mockReturnValue(NOW + later);
 
     await expect(limiter.admit(token, NOW + requestLater)).rejects.toBe(busy);
-    expect([...failures]).toHaveLength(3 - attempts);
+    expect(left).toHaveLength(3 - attempts);
   });
 });
 
-const failed = (key: KeyRecord) =>
+const lost = (key: KeyRecord) =>
   new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item: marshall(key) });
+const counted = (key: KeyRecord) => ({ Attributes: marshall(key) });
 
 test.each<[string, number, string]>([
   ['the suspension of another request', NOW + 300_000, 'suspended'],
@@ -168,14 +174,36 @@ test.each<[string, number, string]>([
   ['one by an admin until it is resumed', UNTIL_RESUMED, 'minute'],
 ])('a refusal that reaches the limit handles a suspension that finds %s', async (_, suspendedUntil, reason) => {
   const last = exhausted({ minuteRefused: 5 });
-  const responses = [failed(last), { Attributes: marshall(last) }, failed({ ...last, suspendedUntil })].values();
-  const client = clientOver(async () => {
-    const response = responses.next().value ?? new Error('one call too many');
-    if (response instanceof Error) throw response;
-    return { ...response };
-  });
+  const { limiter, left } = limiterOver([lost(last), counted(last), lost({ ...last, suspendedUntil })]);
 
-  const token = tokenOf({ recordId, tokens });
-  expect(await new Limiter(client, 'keys').admit(token, NOW)).toMatchObject({ kind: 'refused', reason });
-  expect([...responses]).toEqual([]);
+  expect(await limiter.admit(tokenOf(last), NOW)).toMatchObject({ kind: 'refused', reason });
+  expect(left).toEqual([]);
+});
+
+const usable = aKey({ currentMinute: MINUTE, minuteRefused: 60 });
+const full = { ...usable, minuteUsed: 60 };
+const [LOST, LOST_FULL, COUNTED_FULL] = [lost(usable), lost(full), counted(full)];
+const GONE = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const LATE = Object.assign(new Error('too late'), { name: 'TimeoutError' });
+/** After three writes of so long, a fourth would begin more than five seconds after the first. */
+const SLOW = 2_450;
+
+// The function has ten seconds, and no response takes longer than three.
+test.each<[string, number, object[]]>([
+  ['one that may have arrived', 0, [LATE]],
+  ['two whose connection was gone', 0, [GONE, GONE]],
+  ['16 that lose a race', 0, Array.from({ length: 16 }, () => LOST)],
+  ['an admission that loses all races', SLOW, [LOST, LOST, LOST]],
+  ['an admission that loses races, and is throttled then', SLOW, [LOST, LOST, busy]],
+  ['one whose connection was gone, and that loses races then', SLOW, [GONE, LOST, busy]],
+  ['a refusal that is counted late, and would suspend the key', SLOW, [LOST_FULL, LOST_FULL, COUNTED_FULL]],
+  ['a suspension that is throttled', SLOW, [LOST_FULL, COUNTED_FULL, busy]],
+])('the limiter gives up after writes that are too many or too late: %s', async (_, duration, endings) => {
+  let now = NOW;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+  const { limiter, left } = limiterOver([...endings, counted(usable)], () => void (now += duration));
+  await limiter.admit(tokenOf(usable), NOW).catch(() => undefined);
+  clock.mockRestore();
+
+  expect(left).toHaveLength(1);
 });

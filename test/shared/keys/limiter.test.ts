@@ -1,7 +1,5 @@
-import { type AttributeValue, ConditionalCheckFailedException, ThrottlingException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   MAX_LABEL_BYTES,
   MAX_NAME_BYTES,
@@ -11,19 +9,14 @@ import {
 import { withEnd } from '../../../infra/admin/keys/token-changes.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { clientOver } from '../../model/virtual-table.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
-import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aKey, KeysTable, outcomesOf, tokenOf } from '../../support/tables.ts';
 import { recordCalls } from '../recorded-calls.ts';
 
-acceptForeignErrors();
-
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);
-const YESTERDAY = MINUTE - 1_440;
 const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
 const FIVE_MINUTES = 300_000;
@@ -114,26 +107,6 @@ describeOnEachEngine('the limiter', (newClient) => {
     expect(await table.read(older)).toMatchObject({ priorMinute: MINUTE - 1_440, priorUsed: 7, priorRefused: 0 });
   });
 
-  test.each<[string, Partial<KeyRecord>, number, number]>([
-    ['a key that was never used', { perMinute: 20 }, 1, 20],
-    ['a minute that is over', { perMinute: 20, currentMinute: MINUTE - 1, minuteUsed: 20, dayUsed: 200 }, 201, 220],
-    ['a day that is over', { perMinute: 40, perDay: 25, currentMinute: YESTERDAY, dayUsed: 25 }, 1, 25],
-  ])('admits exactly the remaining quota of 60 concurrent requests: %s', async (_, state, first, last) => {
-    const key = await table.issue(state);
-    const tokens = [tokenOf(key), await table.addToken(key, { label: 'reports' })];
-    const limiters = Array.from({ length: 6 }, () => new Limiter(client, table.name));
-    const all = Array.from({ length: 5 }, () =>
-      tokens.flatMap((token) => limiters.map((each) => each.admit(token, NOW))),
-    ).flat();
-    const counted = (await Promise.all(all)).flatMap((verdict) =>
-      verdict.kind === 'admitted' ? verdict.key.dayUsed : [],
-    );
-
-    expect(counted.toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: last - first + 1 }, (__, index) => first + index),
-    );
-  });
-
   test('makes four writes in a flood, counts every refusal, and suspends for five minutes at that of the limit', async () => {
     const key = await table.issue({ perMinute: 5, minuteUsed: 5, currentMinute: MINUTE });
     const recorded = testClient();
@@ -150,53 +123,6 @@ describeOnEachEngine('the limiter', (newClient) => {
     expect(await outcomes(1, key, NOW + FIVE_MINUTES - 1)).toEqual(['suspended']);
     expect(await outcomes(1, key, NOW + FIVE_MINUTES)).toEqual(['admitted']);
   });
-});
-
-const slowKey = aKey({ currentMinute: MINUTE, minuteRefused: 60 });
-
-/** What a call of a request may end with, from the item. */
-type Ending = (Item: Record<string, AttributeValue>) => object;
-const LOST: Ending = (Item) => new ConditionalCheckFailedException({ message: 'lost', $metadata: {}, Item });
-const COUNTED: Ending = (Attributes) => ({ Attributes });
-const BUSY: Ending = () => new ThrottlingException({ message: 'busy', $metadata: {} });
-const GONE: Ending = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-const LATE: Ending = () => Object.assign(new Error('too late'), { name: 'TimeoutError' });
-
-test.each([
-  ['after one write that may have arrived', LATE, 'too late', 1],
-  ['after two whose connection was gone', GONE, 'socket hang up', 2],
-  ['after many that lose a race', LOST, 'No verdict', 16],
-])('the limiter gives up %s', async (_, end, message, attempts) => {
-  let calls = 0;
-  const client = clientOver(() => Promise.reject(++calls && end(marshall(slowKey))));
-
-  await expect(new Limiter(client, 'keys').admit(tokenOf(slowKey), NOW)).rejects.toThrow(message);
-  expect(calls).toBe(attempts);
-});
-
-test.each([
-  ['an admission that loses all races', {}, [LOST, LOST, LOST, LOST]],
-  ['an admission that loses races, and is throttled then', {}, [LOST, LOST, BUSY, BUSY, BUSY]],
-  ['one whose connection was gone, and that loses races then', {}, [GONE, LOST, BUSY, GONE, BUSY]],
-  ['a refusal that is counted late, and would suspend the key', { minuteUsed: 60 }, [LOST, LOST, COUNTED, COUNTED]],
-  ['a suspension that is throttled', { minuteUsed: 60 }, [LOST, COUNTED, BUSY, BUSY, BUSY]],
-])('the limiter starts no write more than five seconds after the first: %s', async (_, state, script) => {
-  let time = NOW;
-  const clock = jest.spyOn(Date, 'now').mockImplementation(() => time);
-  const Item = marshall({ ...slowKey, ...state });
-  const begins: number[] = [];
-  const slow = clientOver(async () => {
-    begins.push(time - NOW);
-    time += 2_450;
-    const response = (script[begins.length - 1] ?? COUNTED)(Item);
-    if (response instanceof Error) throw response;
-    return { ...response };
-  });
-  await new Limiter(slow, 'keys').admit(tokenOf(slowKey), NOW).catch(() => undefined);
-  clock.mockRestore();
-
-  // The function has ten seconds, and no response takes longer than three.
-  expect(begins).toEqual([0, 2_450, 4_900]);
 });
 
 /** A key whose record has all that it may have, while one of its tokens is being rotated. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { withEnd } from '../../../infra/admin/keys/token-changes.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import {
   type CountedIn,
@@ -24,8 +23,6 @@ const { hash: HASH } = tokenOf({ recordId, tokens: TOKENS });
 const key = (differences: Partial<KeyRecord> = {}) =>
   aKey({ tokens: TOKENS, perMinute: 2, perDay: 10, currentMinute: MINUTE, minuteUsed: 1, dayUsed: 5, ...differences });
 
-const tokenUntil = (until: number) => ({ tokens: withEnd(TOKENS, [HASH], until) });
-
 const suspended = key({ suspendedUntil: NOW + 1 });
 
 type Step = ReturnType<typeof nextStep>;
@@ -35,8 +32,6 @@ const refuse = (window: CountedIn<'minute'>): Step => ({ kind: 'countRefused', w
 
 describe('the next step after the counting write of a request failed:', () => {
   test.each<[string, KeyRecord | undefined, Step]>([
-    ['an unknown key is denied', undefined, deny],
-    ['a revoked key is denied', key({ revoked: true }), deny],
     [
       'a key that is suspended until it is resumed is denied as such',
       key({ suspendedUntil: UNTIL_RESUMED, enabled: false }),
@@ -47,17 +42,8 @@ describe('the next step after the counting write of a request failed:', () => {
       key({ tokens: {}, suspendedUntil: UNTIL_RESUMED }),
       deny,
     ],
-    ['a disabled key is denied', key({ enabled: false }), deny],
-    ['a key that expires right now is denied', key({ expiresAtMs: NOW }), deny],
-    ['a token that the key has not is denied', key({ tokens: aKey().tokens }), deny],
-    ['a token that ends right now is denied', key(tokenUntil(NOW)), deny],
     ['a wrong token is denied, however long the key is suspended', key({ tokens: {}, suspendedUntil: NOW + 1 }), deny],
     ['a suspended key is refused', suspended, { kind: 'refused', key: suspended, reason: 'suspended' }],
-    [
-      'a key that was never used starts its first minute',
-      aKey({ tokens: TOKENS }),
-      admit({ minute: MINUTE, starts: 'day' }),
-    ],
     [
       'a minute after one that was full starts with an admitted request',
       key({ currentMinute: MINUTE - 1, minuteUsed: 2 }),
@@ -73,8 +59,6 @@ describe('the next step after the counting write of a request failed:', () => {
       key({ currentMinute: LAST_OF_YESTERDAY, dayUsed: 10 }),
       admit({ minute: MINUTE, starts: 'day' }),
     ],
-    ['a full minute refuses', key({ minuteUsed: 2 }), refuse({ minute: MINUTE })],
-    ['an exhausted day refuses', key({ dayUsed: 10 }), refuse({ minute: MINUTE })],
     ['a key that has room after all counts', key(), admit({ minute: MINUTE })],
     ['a key whose suspension ends right now counts', key({ suspendedUntil: NOW }), admit({ minute: MINUTE })],
     [
