@@ -4,7 +4,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
-import { exactNumbers, type Item } from '../../../shared/item-attributes.ts';
+import { exactNumbers, expressionAttributes, type Item } from '../../../shared/item-attributes.ts';
 import { NO_ENTRY, type StockAuthor } from '../../../shared/stores/stock-history.ts';
 import { newVersion, stockItemSchema, type StockVersion } from '../../../shared/stores/stock-store.ts';
 import type { TableName } from '../../tables.ts';
@@ -50,13 +50,14 @@ export async function writeIfUnchanged(target: Target, table: TableName, change:
 }
 
 /** Condition that all attributes of both versions are as they were read. */
-function isStill(before: Item = {}, after: Item = {}) {
-  const names = Object.keys({ ...before, ...after });
-  const parts = names.map((name, at) => (name in before ? `#${at} = :${at}` : `attribute_not_exists(#${at})`));
-  const values = names.flatMap((name, at) => (name in before ? [[`:${at}`, before[name]]] : []));
-  const ExpressionAttributeNames = Object.fromEntries(names.map((name, at) => [`#${at}`, name]));
-  const ExpressionAttributeValues = values.length === 0 ? undefined : Object.fromEntries(values);
-  return { ConditionExpression: parts.join(' AND '), ExpressionAttributeNames, ExpressionAttributeValues };
+function isStill(before: Item | undefined, after: Item | undefined) {
+  const { name, value, ExpressionAttributeNames, ExpressionAttributeValues } = expressionAttributes();
+  const parts = Object.keys({ ...before, ...after }).map((each) =>
+    before && each in before ? `${name(each)} = ${value(before[each])}` : `attribute_not_exists(${name(each)})`,
+  );
+  const ConditionExpression = parts.join(' AND ');
+  // DynamoDB rejects an empty map.
+  return { ConditionExpression, ExpressionAttributeNames, ...(before && { ExpressionAttributeValues }) };
 }
 
 /** It never throws: a failure is reported. */
