@@ -78,7 +78,6 @@ describe('a suspension', () => {
   });
 
   test.each<[string, number, Partial<KeyRecord>]>([
-    ['does not shorten an automatic one', NOW + 5 * MINUTE_MS, { suspendedUntil: NOW + 5 * MINUTE_MS }],
     ['does not end one that lasts until it is resumed', UNTIL_RESUMED, untilResumed],
     ['extends a shorter one', NOW + MINUTE_MS, { suspendedUntil: NOW + 1, suspendedByAdmin: true }],
   ])('for a minute %s', async (_, suspendedUntil, change) => {
