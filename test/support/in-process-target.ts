@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { APIGatewayClient, type ServiceOutputTypes } from '@aws-sdk/client-api-gateway';
 import type { InitializeHandlerOutput } from '@smithy/types';
+import { buildQueryString, type HttpRequest } from '@smithy/core/protocols';
 import type { Hono } from 'hono';
 import type { Target } from '../../infra/admin/service/target.ts';
 import { createControlPlane } from '../../infra/local/control-plane/control-plane.ts';
@@ -45,6 +46,8 @@ export class InProcessTarget {
   readonly records = new GatewayRecords();
   readonly target: Target;
   readonly #interception = new AsyncLocalStorage<Interception>();
+  /** What happens once, right before the next call of a name. */
+  readonly before = new Map<string, () => unknown>();
 
   /** The stored days that every query finds, the newest first. */
   usage: Item[] = [];
@@ -62,16 +65,14 @@ export class InProcessTarget {
     const gateway = gatewayOf(controlPlane);
     for (const { middlewareStack } of [gateway, documents]) {
       // The control plane in this process checks no signature.
-      for (const name of [
-        'httpSigningMiddleware',
-        'httpAuthSchemeMiddleware',
-        'getUserAgentMiddleware',
-        'loggerMiddleware',
-      ])
-        middlewareStack.remove(name);
+      for (const name of ['httpSigning', 'httpAuthScheme', 'getUserAgent', 'logger'])
+        middlewareStack.remove(`${name}Middleware`);
       middlewareStack.add(
         (next, { commandName = '' }) =>
           async (args) => {
+            const act = this.before.get(commandName);
+            this.before.delete(commandName);
+            await act?.();
             const intercept = this.#interception.getStore();
             const perform = () => next(args);
             return intercept ? intercept(perform, commandName) : perform();
@@ -150,6 +151,7 @@ export class InProcessTarget {
     this.#table = new VirtualTable();
     this.#history = new VirtualHistory();
     this.ageLists(0);
+    this.before.clear();
   }
 
   /** Puts a key on a usage plan as `keys create` does, all at once. */
@@ -184,28 +186,18 @@ function gatewayOf(controlPlane: Hono): APIGatewayClient {
     maxAttempts: 1,
     requestHandler: {
       async handle({ method, path, query, body = null }: GatewayCall) {
-        const parameters = new URLSearchParams(Object.entries(query).flatMap(pairsOf));
-        const target = `${path}?${parameters.toString()}`;
         const call = { method, headers: { Authorization: signature }, body };
-        const response = await controlPlane.request(target, call);
-        const content = Buffer.from(await response.arrayBuffer());
-        return {
-          response: { statusCode: response.status, headers: Object.fromEntries(response.headers), body: content },
-        };
+        const response = await controlPlane.request(`${path}?${buildQueryString(query)}`, call);
+        const headers = Object.fromEntries(response.headers);
+        return { response: { statusCode: response.status, headers, body: await response.bytes() } };
       },
     },
   });
 }
 
-interface GatewayCall {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string | readonly string[]>>;
+type GatewayCall = Pick<HttpRequest, 'method' | 'path' | 'query'> & {
   readonly body?: Uint8Array<ArrayBuffer> | string | null;
-}
-
-const pairsOf = ([name, values]: [string, string | readonly string[]]): [string, string][] =>
-  [values].flat().map((value) => [name, value]);
+};
 
 const HOUR_MS = 3_600_000;
 const LATER = Date.UTC(2030, 0);

@@ -19,7 +19,6 @@ export class AdminService {
   /** Stands still at {@link NOW} when a test begins. */
   readonly clock = new HostClock();
   messages: string[] = [];
-  readonly #before = new Map<string, () => unknown>();
 
   constructor() {
     const { target } = this.world;
@@ -27,21 +26,9 @@ export class AdminService {
       ...target,
       notices: { ...target.notices, incomplete: (message) => void this.messages.push(message) },
     };
-    for (const { middlewareStack } of [target.gateway, target.documents])
-      middlewareStack.add(
-        (next, { commandName = '' }) =>
-          async (args) => {
-            const act = this.#before.get(commandName);
-            this.#before.delete(commandName);
-            await act?.();
-            return next(args);
-          },
-        { step: 'initialize' },
-      );
     beforeEach(() => {
       this.clock.moveTo(NOW);
       this.messages = [];
-      this.#before.clear();
       this.world.reset();
     });
     afterAll(() => {
@@ -52,7 +39,7 @@ export class AdminService {
 
   /** Does something once, right before the next call of a command to AWS. */
   before(call: string, act: () => unknown): void {
-    this.#before.set(call, act);
+    this.world.before.set(call, act);
   }
 
   /** Changes a key as in the AWS console. */
