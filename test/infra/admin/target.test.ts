@@ -1,10 +1,10 @@
 import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { onService, outcome, withTargetOptions } from '../../../infra/admin/commands/options.ts';
 import { findTarget, type Target } from '../../../infra/admin/service/target.ts';
 import type { TargetOptions } from '../../../infra/admin/service/text.ts';
-import { closeTarget } from '../../support/admin-command.ts';
+import { capture, closeTarget } from '../../support/admin-command.ts';
 import { readLiveKey } from '../../../shared/key-registry/live-key.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { machineSettings } from '../../support/machine-settings.ts';
@@ -137,19 +137,13 @@ describe('A stage on AWS', () => {
 
   test('is named with the result of each command, on standard error', async () => {
     await findStage(200, stackWith(outputs));
-    const seen: string[] = [];
-    const write = (text: unknown) => seen.push(String(text)) > 0;
-    jest.spyOn(process.stderr, 'write').mockImplementation(write);
-    jest.spyOn(process.stdout, 'write').mockImplementation((text, ...rest: unknown[]) => {
-      for (const done of rest) if (typeof done === 'function') done();
-      return write(text);
-    });
+    const streams = [capture(process.stdout), capture(process.stderr)];
     const program = withTargetOptions(new Command());
     onService(program.command('touch'), async (service) => outcome(found.push(await service()), () => 'Touched.'));
     await program.parseAsync(['touch', '--stage', 'staging'], { from: 'user' });
-    jest.restoreAllMocks();
+    for (const { end } of streams) end();
 
-    expect(seen).toEqual(['Touched.\n', 'On the stage staging.\n']);
+    expect(streams.map(({ text }) => text())).toEqual(['Touched.\n', 'On the stage staging.\n']);
   });
 
   test('records changes with the ARN of the caller, which is looked up once', async () => {
