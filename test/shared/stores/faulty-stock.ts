@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import * as v from 'valibot';
 import type { Engine } from '../../../infra/local/dynamodb/engine.ts';
@@ -15,7 +15,7 @@ import { createChangesTable, createRequestsTable, StockTable } from '../../suppo
 import { HANG_MS } from '../../support/until.ts';
 
 /** The author of a change, where a test does not look at it. */
-export const anAuthor: StockAuthor = { who: 'a', how: 'update' };
+const anAuthor: StockAuthor = { who: 'a', how: 'update' };
 
 const count = v.optional(safeNumberSchema);
 
@@ -43,16 +43,11 @@ async function open(start: () => Promise<Engine>) {
   const client = clientOfFunctions({ requestTimeout: HANG_MS });
   const stock = await StockTable.create(whole);
   const store = new StockStore(client, stock.name);
-  return { engine, stock, store, whole, ...(await changesOver(client, store, whole)) };
-}
-
-/** The recorded changes of a stock, with why some are perhaps not recorded. @param whole makes the tables */
-export async function changesOver(client: DynamoDBDocumentClient, store: StockStore, whole: DynamoDBDocumentClient) {
   const tableName = await createChangesTable(whole);
   const lost: unknown[] = [];
   const history = new StockHistory({ client, tableName, onLost: (error) => void lost.push(error) });
   const changes = new IdempotentChanges(client, store, history, await createRequestsTable(whole));
-  return { changes, history: { tableName, lost } };
+  return { engine, stock, store, whole, changes, history: { tableName, lost } };
 }
 
 /** These, for the tests around the call. Before each of them no call fails, and the entry is there as version `v1`. */
@@ -90,7 +85,7 @@ export class FaultyStock {
   }
 
   /** A change with an `Idempotency-Key`: with another one each time, unless the test says which. */
-  readonly keyed = (change: StockChange, requestId: string = randomUUID(), fingerprint = 'f'): Promise<StockVersion> =>
+  readonly keyed = (change: StockChange, requestId: string = randomUUID(), fingerprint = 'f'): Promise<ChangeResult> =>
     this.#all.changes.applyIdempotently({ requestId, fingerprint }, change, anAuthor);
 
   /** The same with its author. @param requestId undefined: without an `Idempotency-Key` */

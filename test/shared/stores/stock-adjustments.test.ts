@@ -38,16 +38,12 @@ describe.each(engines)('an adjustment of the stock, on %s', (_engine, start) => 
       expect(await faulty.stock.read('42')).toEqual({ quantity: 5, status: 'pending', version: 'v1' });
     });
 
-    test.each<Fault['kind']>(['lostResponse', 'halfResponse', 'falseFailure', 'garbledResponse'])(
-      'is made once after a %s',
-      async (kind) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these kinds have nothing beside their name
-        faulty.failWrites({ kind } as Fault);
+    test('is made once after a lost response', async () => {
+      faulty.failWrites({ kind: 'lostResponse' });
 
-        expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
-        expect(await faulty.stock.read('42')).toMatchObject({ quantity: 3 });
-      },
-    );
+      expect(await apply({ petId, by: -2 })).toMatchObject({ entry: anEntry(42, 3, 'pending') });
+      expect(await faulty.stock.read('42')).toMatchObject({ quantity: 3 });
+    });
   });
 
   test('without a key returns 503 if its response was lost and the entry changed', async () => {

@@ -1,139 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { DAY_MS } from '../../../shared/keys/verdict.ts';
-import type { IdempotentRequest, IdempotentChanges } from '../../../shared/stores/idempotent-changes.ts';
-import { StockStore, type StockUpdate, type StockVersion } from '../../../shared/stores/stock-store.ts';
-import { describeOnEachEngine, engines, testClient } from '../../support/engines.ts';
+import type { StockUpdate } from '../../../shared/stores/stock-store.ts';
+import { engines } from '../../support/engines.ts';
 import { dynamoDBError, type Fault } from '../../support/faulty-engine.ts';
-import { anAuthor, changesOver, FaultyStock, isRead, isWrite } from './faulty-stock.ts';
+import { FaultyStock, isRead, isWrite } from './faulty-stock.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
-import { anEntry, StockTable } from '../../support/tables.ts';
+import { anEntry } from '../../support/tables.ts';
 
 acceptForeignErrors();
+afterEach(() => void jest.restoreAllMocks());
 
-const aRequest = (differences: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
-  requestId: randomUUID(),
-  fingerprint: 'f1',
-  ...differences,
-});
+const petId = int64('42');
+const update = { petId, quantity: 12 };
 
-const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({
-  petId: int64('42'),
-  quantity: 12,
-  ...differences,
-});
+const anUpdate = (differences: Partial<StockUpdate> = {}): StockUpdate => ({ ...update, ...differences });
 
 const etag = (version: string) => ({ code: 'PRECONDITION_FAILED', headers: { ETag: `"${version}"` } });
 const NOT_FOUND = { code: 'PET_NOT_FOUND' };
-
-describeOnEachEngine('updates of the stock', (newClient) => {
-  let client: DynamoDBDocumentClient;
-  let stock: StockTable;
-  let store: StockStore;
-  let idempotent: IdempotentChanges;
-
-  beforeAll(async () => {
-    const whole = testClient();
-    client = newClient();
-    stock = await StockTable.create(whole);
-    store = new StockStore(client, stock.name);
-    ({ changes: idempotent } = await changesOver(client, store, whole));
-  });
-
-  beforeEach(async () => {
-    await stock.put(anEntry(42, 1, 'pending'), { version: 'v1' });
-    await stock.put(anEntry(43, 1, 'sold'));
-    await stock.delete('44');
-  });
-
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
-
-  const keyed = (...of: [IdempotentRequest, StockUpdate]) => idempotent.applyIdempotently(...of, anAuthor);
-  const ways: readonly [string, (update: StockUpdate) => Promise<StockVersion>][] = [
-    ['without an Idempotency-Key', (update) => store.change(update)],
-    ['with an Idempotency-Key', (update) => keyed(aRequest(), update)],
-  ];
-
-  describe.each(ways)('%s', (_, apply) => {
-    test.each([[undefined], [['v1']]])('replace the version %j, whatever the names of fields', async (versions) => {
-      await stock.put(anEntry(42, 1, 'pending'), { version: 'v1', comment: 'a' });
-      const update = { ...anUpdate({ versions }), comment: 'b', least: 'b' };
-      const { entry, version } = await apply(update);
-
-      expect([entry, version !== 'v1']).toEqual([anEntry(42, 12, 'pending'), true]);
-      expect(await stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
-      expect(await stock.readItem('42')).toMatchObject({ comment: 'b', least: 'b' });
-    });
-
-    test('refuse another version with the current one, and a missing pet', async () => {
-      await expect(apply(anUpdate({ versions: ['v0', 'W/"v1"'] }))).rejects.toMatchObject(etag('v1'));
-      expect(await stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
-      await expect(apply(anUpdate({ petId: int64('44'), versions: ['v1'] }))).rejects.toMatchObject(NOT_FOUND);
-      expect(await stock.read('44')).toBeUndefined();
-    });
-
-    test('give an entry without a version the ETag of the refusal', async () => {
-      const update = anUpdate({ petId: int64('43'), versions: ['v0'] });
-      await expect(apply(update)).rejects.toMatchObject(etag('unversioned43'));
-      const { version } = await apply({ ...update, versions: ['v0', 'unversioned43'] });
-
-      expect(await stock.read('43')).toEqual({ quantity: 12, status: 'sold', version });
-      await expect(apply({ ...update, versions: ['unversioned43'] })).rejects.toMatchObject(etag(version));
-    });
-  });
-
-  describe('that are repeated', () => {
-    test('are applied once and return the same response', async () => {
-      const request = aRequest();
-      const first = await keyed(request, anUpdate({ versions: ['v1'] }));
-      const replayed = { ...first, isReplayed: true };
-      await stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
-
-      expect(await keyed(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
-      await stock.delete('42');
-      expect(await keyed(request, anUpdate({ versions: ['v1'] }))).toEqual(replayed);
-      expect(await stock.read('42')).toBeUndefined();
-    });
-
-    test('are refused first if they differ from the original', async () => {
-      const request = aRequest();
-      await keyed(request, anUpdate());
-      for (const update of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
-        const repeated = keyed({ ...request, fingerprint: 'f2' }, update);
-        await expect(repeated).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-      }
-    });
-
-    test('are tried again if they were refused', async () => {
-      const request = aRequest();
-      const update = anUpdate({ petId: int64('44') });
-      await expect(keyed(request, update)).rejects.toMatchObject(NOT_FOUND);
-      await stock.put(anEntry(44, 1, 'sold'));
-
-      expect(await keyed(request, update)).toMatchObject({
-        entry: anEntry(44, 12, 'sold'),
-      });
-    });
-
-    test.each([
-      ['a second before its day is over get the same response', DAY_MS - 2_000, false],
-      ['when its day is over are new ones', DAY_MS, true],
-    ])('%s', async (_, later, isNew) => {
-      const now = Date.now();
-      const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
-      const request = aRequest();
-      const first = await keyed(request, anUpdate());
-      clock.mockReturnValue(now + later);
-      const second = await keyed(request, anUpdate());
-
-      expect(second.version !== first.version).toBe(isNew);
-    });
-  });
-});
 
 const THROTTLED = dynamoDBError(400, 'ThrottlingException');
 const CLOSED = { code: 'ECONNRESET' };
@@ -147,15 +32,38 @@ const losses: readonly [string, Fault][] = [
   ['cannot be parsed', { kind: 'garbledResponse' }],
 ];
 
-const petId = int64('42');
-
 describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
   const faulty = new FaultyStock(start, anEntry(42, 1, 'pending'));
 
   const writes = (): number => faulty.engine.actions.filter(isWrite).length;
 
-  const update = { petId, quantity: 12 };
   describe.each(faulty.ways)('%s', (_, apply) => {
+    test.each([[undefined], [['v1']]])('replaces the version %j, whatever the names of fields', async (versions) => {
+      await faulty.stock.put(anEntry(42, 1, 'pending'), { version: 'v1', comment: 'a' });
+      const { entry, version } = await apply({ ...anUpdate({ versions }), ...{ comment: 'b', least: 'b' } });
+
+      expect([entry, version !== 'v1']).toEqual([anEntry(42, 12, 'pending'), true]);
+      expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
+      expect(await faulty.stock.readItem('42')).toMatchObject({ comment: 'b', least: 'b' });
+    });
+
+    test('refuses another version with the current one, and a missing pet', async () => {
+      await expect(apply(anUpdate({ versions: ['v0', 'W/"v1"'] }))).rejects.toMatchObject(etag('v1'));
+      expect(await faulty.stock.read('42')).toMatchObject({ quantity: 1, version: 'v1' });
+      await expect(apply(anUpdate({ petId: int64('44'), versions: ['v1'] }))).rejects.toMatchObject(NOT_FOUND);
+      expect(await faulty.stock.read('44')).toBeUndefined();
+    });
+
+    test('gives an entry without a version the ETag of the refusal', async () => {
+      await faulty.stock.put(anEntry(43, 1, 'sold'));
+      const other = anUpdate({ petId: int64('43'), versions: ['v0'] });
+      await expect(apply(other)).rejects.toMatchObject(etag('unversioned43'));
+      const { version } = await apply({ ...other, versions: ['v0', 'unversioned43'] });
+
+      expect(await faulty.stock.read('43')).toEqual({ quantity: 12, status: 'sold', version });
+      await expect(apply({ ...other, versions: ['unversioned43'] })).rejects.toMatchObject(etag(version));
+    });
+
     test.each([
       ['throttled', THROTTLED],
       ['in conflict with others', IN_CONFLICT],
@@ -241,6 +149,50 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
   });
 
   describe('with an Idempotency-Key', () => {
+    test('is applied once and returns the same response', async () => {
+      const requestId = randomUUID();
+      const first = await faulty.keyed(anUpdate({ versions: ['v1'] }), requestId);
+      const replayed = { ...first, isReplayed: true };
+      await faulty.stock.put(anEntry(42, 99, 'sold'), { version: 'v9' });
+
+      expect(await faulty.keyed(anUpdate({ versions: ['v1'] }), requestId)).toEqual(replayed);
+      await faulty.stock.delete('42');
+      expect(await faulty.keyed(anUpdate({ versions: ['v1'] }), requestId)).toEqual(replayed);
+      expect(await faulty.stock.read('42')).toBeUndefined();
+    });
+
+    test('is refused first if it differs from the original', async () => {
+      const requestId = randomUUID();
+      await faulty.keyed(anUpdate(), requestId);
+      for (const other of [anUpdate(), anUpdate({ versions: ['v0'] }), anUpdate({ petId: int64('44') })]) {
+        const repeated = faulty.keyed(other, requestId, 'f2');
+        await expect(repeated).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+      }
+    });
+
+    test('is tried again if it was refused', async () => {
+      const requestId = randomUUID();
+      const other = anUpdate({ petId: int64('44') });
+      await expect(faulty.keyed(other, requestId)).rejects.toMatchObject(NOT_FOUND);
+      await faulty.stock.put(anEntry(44, 1, 'sold'));
+
+      expect(await faulty.keyed(other, requestId)).toMatchObject({ entry: anEntry(44, 12, 'sold') });
+    });
+
+    test.each([
+      ['a second before its day is over gets the same response', DAY_MS - 2_000, false],
+      ['when its day is over is a new one', DAY_MS, true],
+    ])('%s', async (_, later, isNew) => {
+      const now = Date.now();
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+      const requestId = randomUUID();
+      const first = await faulty.keyed(anUpdate(), requestId);
+      clock.mockReturnValue(now + later);
+      const second = await faulty.keyed(anUpdate(), requestId);
+
+      expect(second.version !== first.version).toBe(isNew);
+    });
+
     test('returns its first response after all were lost', async () => {
       const requestId = randomUUID();
       faulty.failWrites(...Array.from({ length: 4 }, (): Fault => ({ kind: 'lostResponse' })));
