@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
+import { INT64_RULE } from '../../../shared/contract/int64.ts';
 import { inventoryUpdateSchema, inventoryUpdatesSchema } from '../../../shared/contract/inventory.ts';
 import { MAX_BODY_BYTES, parseJsonBody } from '../../../shared/http/json-body.ts';
 import { aRequest } from '../../support/proxy-event.ts';
 
 const EXAMPLE = '{"quantity":5}';
 
+const TAG_RULE = 'must be an ETag from a response, such as "mX0aVbq3Zk1T" with its quotes';
+
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-const parse = (body: string, headers: Record<string, string> = JSON_TYPE, isBase64Encoded = false) => {
-  const schema = body.startsWith('[{') ? inventoryUpdatesSchema : inventoryUpdateSchema;
-  return parseJsonBody(aRequest({ headers, body, isBase64Encoded }), schema, EXAMPLE);
-};
+const parse = (body: string, headers: Record<string, string> = JSON_TYPE, isBase64Encoded = false) =>
+  parseJsonBody(aRequest({ headers, body, isBase64Encoded }), inventoryUpdateSchema, EXAMPLE);
 
 const invalidBody = (fault: string) =>
   expect.objectContaining({ code: 'INVALID_BODY', message: `${fault} Send JSON such as ${EXAMPLE}.` });
@@ -70,11 +71,27 @@ describe('A JSON body', () => {
     [String.raw`The field "a\"" is a duplicate.`, '{"a\\"":1,"a\\"":2}'],
     // The same name in another object, or as a text, is no duplicate.
     ['The field "a" is unknown.', '{"a":{"b":1},"c":[{"b":1},{"b":2}],"d":"\\"a\\":","quantity":5}'],
-    ['Row 2: The field "c" is a duplicate.', '[{"petId":{"a":[1,2]},"quantity":1},[{"b":1},{"c":1,"c":2}]]'],
-    ['Row 1: The field "" is unknown.', '[{"petId":1,"quantity":1,"":1}]'],
-    ['Row 2: It is 5, but must be an object.', '[{"petId":1,"quantity":1},5]'],
   ])('is 400 with the message: %s', (message, body) => {
     expect(() => parse(body)).toThrow(invalidBody(message));
+  });
+
+  const one = '{"petId":1,"quantity":1}';
+  const manyFaults = [1, 2, 3].map((row) => `Row ${row}: It is 1, but must be an object.`).join(' ');
+
+  test.each([
+    ['Row 2: The field "c" is a duplicate.', '[{"petId":{"a":[1,2]},"quantity":1},[{"b":1},{"c":1,"c":2}]]'],
+    ['Row 1: The field "" is unknown.', '[{"petId":1,"quantity":1,"":1}]'],
+    ['Row 2: It is 5, but must be an object.', `[${one},5]`],
+    ['Row 2: It has the petId of an earlier row.', `[${one},${one}]`],
+    [`Row 1: The field "petId" is ${2n ** 63n}, but ${INT64_RULE}.`, `[{"petId":${2n ** 63n},"quantity":1}]`],
+    [`Row 1: The field "ifMatch" is "v1", but ${TAG_RULE}.`, '[{"petId":1,"quantity":1,"ifMatch":"v1"}]'],
+    ['The body must be an array of 1 to 25 updates.', one],
+    ['The body must be an array of 1 to 25 updates.', `[${'{},'.repeat(25)}{}]`],
+    ['The body must be an array of 1 to 25 updates.', `[${'{},'.repeat(5_000)}{}]`],
+    [`${manyFaults} There are more faults.`, '[1,1,1,1]'],
+  ])('with updates is 400 with the message: %s', (message, body) => {
+    const parseRows = () => parseJsonBody(aRequest({ headers: JSON_TYPE, body }), inventoryUpdatesSchema, EXAMPLE);
+    expect(parseRows).toThrow(invalidBody(message));
   });
 
   test.each([
