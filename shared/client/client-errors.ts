@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Limits } from './api-response.ts';
-import { readLimits, readRetryAfter } from './parse-response.ts';
+import { metadataOf, readRetryAfter } from './parse-response.ts';
 
 export type { ErrorCode };
 
@@ -32,13 +32,13 @@ export class ApiError extends InventoryClientError {
   ) {
     const response = 'headers' in source ? source : undefined;
     super(message ?? `The service returned status ${response?.status} without an Error body.`);
-    const header = (name: string): string | undefined => response?.headers.get(name) ?? undefined;
+    const metadata = response && metadataOf(response);
     this.code = code;
     this.status = response?.status ?? 429;
     this.retryAfter = 'retryAfter' in source ? source.retryAfter : readRetryAfter(source.headers);
-    this.requestId = header('x-amzn-RequestId');
-    this.etag = header('ETag');
-    this.limits = response && readLimits(response.headers);
+    this.requestId = metadata?.requestId;
+    this.etag = metadata?.etag;
+    this.limits = metadata?.limits;
     this.response = response;
   }
 

@@ -5,10 +5,9 @@ import { check, checkedRow, exactPetId } from './check-arguments.ts';
 import type { BatchOptions, CallOptions, InventoryClientOptions, ListOptions } from './client-options.ts';
 import type { PageOptions, UpdateOptions } from './client-options.ts';
 import { ApiError, ConnectionError } from './client-errors.ts';
-import { ERROR, type Fields, isRecord, ITEM, KEY, ORDER, parseResponse, PET, readLimits } from './parse-response.ts';
-import { ROW, type Shape } from './parse-response.ts';
+import { ERROR, type Fields, isRecord, ITEM, KEY, ORDER, PET, ROW } from './parse-response.ts';
 import { sleep } from './request-gate.ts';
-import { isNotApplied, type RequestParts, RequestSender } from './request-sender.ts';
+import { isNotApplied, RequestSender } from './request-sender.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -32,13 +31,11 @@ export interface InventoryUpdateRow extends InventoryUpdate {
  * them from being sent, else a ConnectionError; transient failures are retried first.
  */
 export class InventoryClient {
-  readonly #baseUrl: string;
   readonly #sender: RequestSender;
 
   /** @throws TypeError for an invalid option; it does not contain the key */
   constructor(options: InventoryClientOptions) {
     check({ ...options, apiKey: typeof options.apiKey === 'function' ? 'key' : options.apiKey }, ['baseUrl', 'apiKey']);
-    this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
     this.#sender = new RequestSender(options);
   }
 
@@ -57,14 +54,14 @@ export class InventoryClient {
     const ids = [...new Set(petIds.map((petId) => exactPetId(petId)))].toSorted((one, other) => (one < other ? -1 : 1));
     const paths = chunksOf(ids, 100).map((some) => `/inventory?petId=${some.join(',')}`);
     const responses = await Promise.all(
-      paths.map((path) => this.#call<readonly InventoryItem[]>(path, options, [ITEM])),
+      paths.map((path) => this.#sender.send<readonly InventoryItem[]>(path, options, [ITEM])),
     );
     return responses.flatMap(({ data }) => data);
   }
 
   /** The current stock of one pet, with the ETag for `ifMatch`. Experimental. */
   async getInventory(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<InventoryItem>> {
-    return this.#call(`/inventory/${exactPetId(petId)}`, options, ITEM);
+    return this.#sender.send(`/inventory/${exactPetId(petId)}`, options, ITEM);
   }
 
   /** Sets the stock of one pet: its quantity, or all fields of an update. Experimental: its request may change. */
@@ -96,7 +93,7 @@ export class InventoryClient {
 
   /** One pet. @deprecated as the operation: the `Sunset` header of the response has its earliest removal */
   async getPet(petId: PetId, options: CallOptions = {}): Promise<ApiResponse<Pet>> {
-    return this.#call(`/pets/${exactPetId(petId)}`, options, PET);
+    return this.#sender.send(`/pets/${exactPetId(petId)}`, options, PET);
   }
 
   /** All orders of the store, ascending by `id`, read with one request into memory. Beta. */
@@ -111,17 +108,14 @@ export class InventoryClient {
 
   /** Plan, limits and expiry of this key; the request counts. Experimental. */
   getKey(options: CallOptions = {}): Promise<ApiResponse<KeyDetails>> {
-    return this.#call('/key', options, KEY);
+    return this.#sender.send('/key', options, KEY);
   }
 
   #change(method: string, path: string, body: object, options: UpdateOptions): Promise<ApiResponse<InventoryItem>> {
-    check(
-      options,
-      Object.keys(options).filter((name) => name === 'ifMatch'),
-    );
+    check(options, 'ifMatch' in options ? ['ifMatch'] : []);
     const conditions = options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch };
     const headers = { ...JSON_TYPE, ...conditions, 'Idempotency-Key': idempotencyKeyHeader(options.idempotencyKey) };
-    return this.#call(path, options, ITEM, { method, headers, body: JSON.stringify(body) });
+    return this.#sender.send(path, options, ITEM, { method, headers, body: JSON.stringify(body) });
   }
 
   /** Retries rows that were surely not written, and with an `Idempotency-Key` those that may have been. */
@@ -137,8 +131,8 @@ export class InventoryClient {
     const parts = { method: 'PATCH', headers: { ...JSON_TYPE, ...key }, body, isBatch: true, mayBeApplied };
     try {
       if (attempt > 1) await sleep(this.#sender.backoff(attempt - 1), options.signal);
-      const { data } = await this.#call<RowResult[]>('/inventory', options, [ROW], parts);
-      const results = batch.map(({ petId }) => resultOf(petId, data, parts));
+      const { data } = await this.#sender.send<RowResult[]>('/inventory', options, [ROW], parts);
+      const results = batch.map(({ petId }) => resultOf(petId, data, parts.mayBeApplied));
       const isRetried = (code: string) => code === 'SERVICE_UNAVAILABLE' || (key && code === 'UPDATE_OUTCOME_UNKNOWN');
       const failed = data.filter((result) => result.status === 503 && isRetried(result.error.code));
       if (failed.length === 0 || attempt > this.#sender.maxRetries(options)) return results;
@@ -159,29 +153,8 @@ export class InventoryClient {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
-    const page = await this.#call<readonly T[]>([path, query].filter(String).join('?'), options, [record]);
+    const page = await this.#sender.send<readonly T[]>([path, query].filter(String).join('?'), options, [record]);
     return { ...page, next: nextCursor(page.response.headers.get('Link')) };
-  }
-
-  async #call<T>(
-    path: string,
-    options: CallOptions,
-    shape: Shape,
-    parts: RequestParts = { method: 'GET' },
-  ): Promise<ApiResponse<T>> {
-    check(options);
-    const url = `${this.#baseUrl}${path}`;
-    const { response, text } = await this.#sender.send(url, parts, options);
-    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-    const [requestId, etag] = [header('x-amzn-RequestId'), header('ETag')];
-    try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is the contract's type T
-      const data = parseResponse(text, shape) as T;
-      return { data, limits: readLimits(response.headers), requestId, etag, response };
-    } catch (error) {
-      parts.mayBeApplied = true;
-      throw new ConnectionError('unreadable', `${parts.method} ${url}`, error);
-    }
   }
 }
 
@@ -197,16 +170,16 @@ function nextCursor(link: string | null): string | undefined {
 type RowResult = InventoryUpdateResultOf<bigint>;
 type Row = InventoryUpdateRow & { readonly petId: bigint };
 
-/** The result of a row, after attempts that may have been applied too. @throws ConnectionError if there is none */
-function resultOf(petId: bigint, data: readonly RowResult[], parts: RequestParts): Result {
+/** The result of a row. @param mayBeApplied whether an earlier attempt may have been */
+function resultOf(petId: bigint, data: readonly RowResult[], mayBeApplied: boolean): Result {
   const row = data.find((one) => one.petId === petId);
   if (row?.status === 200 && isRecord(row.item, ITEM)) return { ...row, outcome: 'applied' };
   if (row && row.status !== 200 && isRecord(row.error, ERROR)) {
-    const isKnown = isNotApplied(row.error) && (row.status < 500 || !parts.mayBeApplied);
+    const isKnown = isNotApplied(row.error) && (row.status < 500 || !mayBeApplied);
     return { ...row, outcome: isKnown ? 'not-applied' : 'unknown' };
   }
-  parts.mayBeApplied = true;
-  throw new ConnectionError('unreadable', `The update of pet ${petId}`, 'It has no result');
+  const error = new ConnectionError('unreadable', `The update of pet ${petId}`, 'It has no result');
+  return { petId, outcome: 'unknown', status: undefined, error };
 }
 
 /** A structured field string (IETF draft "The Idempotency-Key HTTP Header Field"), with 128 random bits by default. */

@@ -1,5 +1,5 @@
 import { int64Fields, isInt64 } from '../contract/records.ts';
-import type { Limits } from './api-response.ts';
+import type { ApiResponse, Limits } from './api-response.ts';
 
 /** Fields that a record of a response has at least, with their types. */
 export type Fields = Readonly<Record<string, string>>;
@@ -16,34 +16,33 @@ export const ERROR: Fields = { code: 'string', message: 'string' };
 export const isRecord = (value: unknown, fields: Fields = {}): boolean =>
   Object.entries(fields).every(([name, type]) => typeof Object(value)[name] === type);
 
-/** An int64 field with its digits, or any other string, so text inside a string never matches as a field. */
-const TOKENS = new RegExp(
-  String.raw`"(${int64Fields.join('|')})"\s*:\s*(-?\d+)(?=\s*[,}])|"[^"\\]*(?:\\.[^"\\]*)*"`,
-  'g',
-);
-
 /**
- * Parses a response, its int64 fields as bigint. `JSON.parse` alone would round above 2^53; the reviver's
- * `context.source` is missing on Node.js 20.
+ * Parses a response, its int64 fields as bigint with all their digits.
  *
  * @throws SyntaxError if the text is not JSON of this shape, or an int64 field is not an integer in decimal
  */
 export function parseResponse(text: string, shape: Shape): unknown {
-  const quoted = text.replace(TOKENS, (token: string, field?: string, digits?: string) =>
-    field === undefined ? token : `"${field}":"${digits}"`,
-  );
-  const parsed: unknown = JSON.parse(quoted, revive);
+  const parsed: unknown = JSON.parse(text, revive);
   const [fields] = [shape].flat();
   const isOfShape = Array.isArray(parsed) === Array.isArray(shape);
   if (isOfShape && [parsed].flat().every((one) => isRecord(one, fields))) return parsed;
   throw new SyntaxError('The JSON is not what this operation returns');
 }
 
-function revive(key: string, value: unknown): unknown {
+/** @param source the digits of a number, which `value` may have lost */
+function revive(key: string, value: unknown, { source = '' }: { readonly source?: string } = {}): unknown {
   if (!int64Fields.includes(key)) return value;
-  if (typeof value === 'string' && isInt64(value)) return BigInt(value);
+  if (isInt64(source)) return BigInt(source);
   throw new SyntaxError('An int64 field is not an integer');
 }
+
+/** What a response says beside its body. */
+export const metadataOf = (response: Response): Omit<ApiResponse<unknown>, 'data'> => ({
+  limits: readLimits(response.headers),
+  requestId: response.headers.get('x-amzn-RequestId') ?? undefined,
+  etag: response.headers.get('ETag') ?? undefined,
+  response,
+});
 
 /** Reads `X-RateLimit-*`. @returns undefined if they are missing, or unknown (a limit of 0) */
 export function readLimits(headers: Headers): Limits | undefined {

@@ -39,15 +39,14 @@ export class RequestGate {
     const turn = { isBatch, deadline, wake: () => undefined };
     this.#waiting = isRetry ? new Set([turn, ...this.#waiting]) : this.#waiting.add(turn);
     this.#admit();
+    let isSent = false;
     try {
       if (this.#waiting.has(turn) && !this.#cannotWait(turn)) await sleep(maxWait ?? Infinity, signal, turn);
-      if (!this.#waiting.has(turn)) return turn;
-    } catch (error) {
-      this.leave(turn);
-      throw error;
+      isSent = !this.#waiting.has(turn);
+      return isSent ? turn : undefined;
+    } finally {
+      if (!isSent) this.leave(turn);
     }
-    this.leave(turn);
-    return undefined;
   }
 
   /** Releases the permission. */

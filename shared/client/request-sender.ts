@@ -1,13 +1,9 @@
-import { API_VERSION } from '../contract/records.ts';
+import type { ApiResponse } from './api-response.ts';
 import type { CallOptions, InventoryClientOptions } from './client-options.ts';
 import { ApiError, ConnectionError } from './client-errors.ts';
 import { check } from './check-arguments.ts';
-import { readErrorBody } from './parse-response.ts';
+import { metadataOf, parseResponse, readErrorBody, type Shape } from './parse-response.ts';
 import { RequestGate, sleep } from './request-gate.ts';
-
-/** Browsers send their own; another one would need the service's permission. */
-const IS_BROWSER = globalThis.navigator?.userAgent?.startsWith('Mozilla/');
-const USER_AGENT = IS_BROWSER ? undefined : { 'User-Agent': `pet-store-inventory-client/${API_VERSION}` };
 
 export interface RequestParts {
   readonly method: string;
@@ -22,15 +18,27 @@ export interface RequestParts {
 /** Sends the requests of a client, each until it succeeds or cannot. */
 export class RequestSender {
   readonly #options: InventoryClientOptions;
+  readonly #baseUrl: string;
   readonly #gate: RequestGate;
 
   constructor(options: InventoryClientOptions) {
     this.#options = options;
+    this.#baseUrl = String(options.baseUrl).replace(/\/$/, '');
     this.#gate = new RequestGate(options.concurrency ?? 10);
   }
 
-  /** @throws ApiError, ConnectionError, the reason of the signal, or what the function of the API key throws */
-  async send(url: string, parts: RequestParts, own: CallOptions) {
+  /**
+   * @param shape of the contract's type T
+   * @throws ApiError, ConnectionError, TypeError, the reason of the signal, or what the function of the API key throws
+   */
+  async send<T>(
+    path: string,
+    own: CallOptions,
+    shape: Shape,
+    parts: RequestParts = { method: 'GET' },
+  ): Promise<ApiResponse<T>> {
+    check(own);
+    const url = `${this.#baseUrl}${path}`;
     const maxRetries = this.maxRetries(own);
     let queueTime = own.maxQueueTime ?? this.#options.maxQueueTime;
     let waitLeft = this.#options.maxWait ?? 90_000;
@@ -41,7 +49,9 @@ export class RequestSender {
       if (!turn) throw failure ?? this.#gate.notSent(`${parts.method} ${url}`);
       if (queueTime !== undefined) queueTime -= performance.now() - begin;
       try {
-        return await this.#sendOnce(url, parts, own);
+        const { response, data } = await this.#sendOnce(url, parts, own, shape);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the shape
+        return { data: data as T, ...metadataOf(response) };
       } catch (thrown) {
         if (!isTransient(thrown)) throw thrown;
         failure = thrown;
@@ -71,12 +81,12 @@ export class RequestSender {
   }
 
   /** Sends a request once, and reads its complete response. @throws ApiError, ConnectionError or TypeError */
-  async #sendOnce(url: string, parts: RequestParts, own: CallOptions) {
+  async #sendOnce(url: string, parts: RequestParts, own: CallOptions, shape: Shape) {
     const { apiKey: key, fetch: fetchIt = fetch, timeout } = this.#options;
     const { method, body = null, mayBeApplied = false } = parts;
     const apiKey = typeof key === 'function' ? await key() : key;
     check({ apiKey }, ['apiKey']);
-    const headers = { ...USER_AGENT, ...parts.headers, Authorization: `Bearer ${apiKey}` };
+    const headers = { ...parts.headers, Authorization: `Bearer ${apiKey}` };
     const timer = AbortSignal.timeout(own.timeout ?? timeout ?? 30_000);
     const signal = AbortSignal.any(own.signal ? [own.signal, timer] : [timer]);
     let response: Response | undefined;
@@ -90,15 +100,17 @@ export class RequestSender {
       // A refusal holds without its body.
       const text = await (isRefused ? response.text().catch(() => '') : response.text());
       const error = response.ok ? undefined : new ApiError(response, readErrorBody(text));
+      if (isRefused && error) this.#gate.refuse(error.code, error.message, error.retryAfter ?? 1);
+      const data = error ? undefined : parseResponse(text, shape);
       if (!error || isNotApplied(error)) parts.mayBeApplied = mayBeApplied;
-      if (!error) return { response, text };
-      if (isRefused) this.#gate.refuse(error.code, error.message, error.retryAfter ?? 1);
-      throw error;
+      if (error) throw error;
+      return { response, data };
     } catch (error) {
       if (error instanceof ApiError || (!response && isOfCall(error))) throw error;
       own.signal?.throwIfAborted();
-      const withoutTimeout = response ? 'truncated' : 'network';
-      throw new ConnectionError(timer.aborted ? 'timeout' : withoutTimeout, `${method} ${url}`, error);
+      const ofResponse = error instanceof SyntaxError ? 'unreadable' : 'truncated';
+      const reason = response ? ofResponse : 'network';
+      throw new ConnectionError(timer.aborted ? 'timeout' : reason, `${method} ${url}`, error);
     }
   }
 }
@@ -118,4 +130,6 @@ export const isNotApplied = ({ status, code }: Pick<ApiError, 'status' | 'code'>
 
 /** Whether to retry a request that failed: it may have been applied, but updates have an Idempotency-Key. */
 const isTransient = (error: unknown): error is ApiError | ConnectionError =>
-  error instanceof ConnectionError || (error instanceof ApiError && [429, 500, 502, 503, 504].includes(error.status));
+  error instanceof ConnectionError
+    ? error.reason !== 'unreadable'
+    : error instanceof ApiError && [429, 500, 502, 503, 504].includes(error.status);

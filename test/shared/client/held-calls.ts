@@ -42,9 +42,9 @@ async function settle(milliseconds = 0): Promise<void> {
 
 /** The outcome of work in virtual time, which passes while it has nothing to do. @param forSockets real milliseconds */
 export async function inVirtualTime<Result>(result: Promise<Result>, forSockets = 20): Promise<Result> {
-  let isOver = false;
-  void outcomeOf(result).then(() => (isOver = true));
-  for (await settle(forSockets); !isOver; await settle(forSockets)) await jest.advanceTimersToNextTimerAsync();
+  const outcomes: string[] = [];
+  void outcomeOf(result).then((outcome) => outcomes.push(outcome));
+  for (; outcomes.length === 0; await jest.advanceTimersToNextTimerAsync()) await settle(forSockets);
   return result;
 }
 

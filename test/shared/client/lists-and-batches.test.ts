@@ -67,7 +67,6 @@ test.each([
 describe('The JSON of a response', () => {
   test.each([
     '{"petId":1e3}',
-    String.raw`{"pet\u0049d":9007199254740993}`,
     '{"petId":"Rex"}',
     '{"petId":9223372036854775808}',
     '[{"petId":1}',

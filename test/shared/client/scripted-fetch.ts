@@ -35,15 +35,14 @@ export const hangUp: Step = () => {
   throw new TypeError('fetch failed', { cause: new Error('other side closed') });
 };
 
-/** The beginning of a response, after which the connection breaks, or nothing comes any more. */
+/** The headers of a response, after which the connection breaks. */
 export const breakOff =
-  (status = 200, headers: Readonly<Record<string, string>> = {}, isClosed = true): Step =>
-  () => {
-    const start = (body: ReadableStreamDefaultController): void => {
-      if (isClosed) body.error(new TypeError('terminated'));
-    };
-    return new Response(new ReadableStream({ start }), { status, headers });
-  };
+  (status = 200, headers: Readonly<Record<string, string>> = {}): Step =>
+  () =>
+    new Response(new ReadableStream({ start: (body) => body.error(new TypeError('terminated')) }), { status, headers });
+
+/** The headers of a response, whose body never comes. */
+export const stall: Step = () => new Response(new ReadableStream());
 
 export const entry = { petId: 101, quantity: 7, status: 'available' };
 export const good = reply(200, entry);
