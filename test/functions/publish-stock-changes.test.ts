@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as v from 'valibot';
 import type * as PublishStockChanges from '../../functions/publish-stock-changes.ts';
 import { stockChangedSchema } from '../../shared/contract/inventory.ts';
-import { StockStore } from '../../shared/stores/stock-store.ts';
-import { engines, pointSdkAt, testClient } from '../support/engines.ts';
+import { pointSdkAt } from '../support/engines.ts';
 import { type Call, FaultyLink } from '../support/faulty-engine.ts';
-import { int64 } from '../support/int64.ts';
 import { recordFaults } from '../support/request-lines.ts';
-import { anEntry, StockTable } from '../support/tables.ts';
 
 const image = v.record(v.string(), v.record(v.string(), v.string()));
 const inStream = { Keys: image, OldImage: v.optional(image), NewImage: v.optional(image), SequenceNumber: v.string() };
@@ -29,7 +25,10 @@ const imageOf = (petId: string, quantity: number, version?: string, status = 'av
 const [v1, own, rewritten] = [imageOf(PET, 4, 'v1'), imageOf(PET, 7, 'version-own1'), imageOf(PET, 7, 'version-own2')];
 const [sold, unreadable, readable] = [imageOf(PET, 7, 'v2', 'sold'), imageOf('102', -1), imageOf('102', 1)];
 
-/** What the stream of DynamoDB Local has after {@link changeStock}. */
+/**
+ * An entry from its creation to its end, and one that was put in manually, and then put right: as the stream of
+ * DynamoDB Local has them.
+ */
 const recorded: Records = [
   { eventName: 'INSERT', NewImage: v1 },
   { eventName: 'MODIFY', OldImage: v1, NewImage: own },
@@ -43,17 +42,6 @@ const recorded: Records = [
   const [SequenceNumber, ApproximateCreationDateTime] = [String(index + 1).padStart(21, '0'), 1_795_480_140];
   return { eventName, dynamodb: { ...images, Keys: { petId, storeId }, SequenceNumber, ApproximateCreationDateTime } };
 });
-
-/** An entry from its creation to its end, and one that was put in manually, and then put right. */
-async function changeStock(stock: StockTable, store: StockStore): Promise<void> {
-  await stock.put(anEntry(PET, 4), { version: 'v1' });
-  await store.change({ petId: int64(PET), quantity: 7 });
-  await store.change({ petId: int64(PET), quantity: 7 });
-  await stock.put(anEntry(PET, 7, 'sold'), { version: 'v2' });
-  await stock.delete(PET);
-  await stock.put(anEntry(102, -1));
-  await stock.put(anEntry(102, 1));
-}
 
 const entry = v.strictObject(v.entriesFromList(['Source', 'DetailType', 'EventBusName', 'Detail'], v.string()));
 const entriesIn = v.pipe(v.string(), v.parseJson(), v.object({ Entries: v.array(entry) }));
@@ -222,45 +210,3 @@ test('docs/events.md has every field and an example that matches the schema', ()
   expect(v.parse(detailIn, JSON.stringify(detail))).toEqual(detail);
   for (const name of Object.keys(stockChangedSchema.entries)) expect(page).toContain(`| \`${name}\``);
 });
-
-const [, startLocal] = engines.at(-1) ?? [];
-
-// Without Java there is none, which is said before all suites.
-(engines.length > 1 ? describe : describe.skip)('the stream of DynamoDB Local', () => {
-  test('can be enabled on an existing table and has the records that these tests use', async () => {
-    if (!startLocal) throw new Error('There is no engine');
-    const { endpoint } = await startLocal();
-    pointSdkAt(endpoint);
-    const client = testClient();
-    const stock = await StockTable.create(client);
-    const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
-    await client.send(new UpdateTableCommand({ TableName: stock.name, StreamSpecification }));
-    await changeStock(stock, new StockStore(client, stock.name));
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: stock.name }));
-    const found = await readStream(endpoint, Table?.LatestStreamArn);
-
-    expect(found.map(comparable)).toEqual(recorded.map(comparable));
-    expect(await send(found.toSpliced(5, 1), taken)).toEqual({ again: [], queued: [] });
-    expect(sizes()).toEqual([5]);
-  });
-});
-
-/** A record without what differs from one table to the next: its ids, its time, and the random versions. */
-const comparable = ({ eventName, dynamodb: { Keys, OldImage, NewImage } }: Records[number]): string =>
-  JSON.stringify([eventName, Keys, OldImage, NewImage]).replaceAll(/"[\w-]{12}"/g, '"a version"');
-
-/** All records of a stream with one shard. */
-async function readStream(endpoint: URL, StreamArn: string | undefined): Promise<Records> {
-  const call = async (operation: string, input: unknown) => {
-    const headers = {
-      'Content-Type': 'application/x-amz-json-1.0',
-      'X-Amz-Target': `DynamoDBStreams_20120810.${operation}`,
-      Authorization: 'AWS4-HMAC-SHA256 Credential=local/20261124/eu-central-1/dynamodb/aws4_request',
-    };
-    return (await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(input) })).json();
-  };
-  const { StreamDescription } = Object(await call('DescribeStream', { StreamArn }));
-  const { ShardId } = StreamDescription.Shards[0];
-  const iterator = await call('GetShardIterator', { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
-  return v.parse(recordsSchema, Object(await call('GetRecords', iterator)).Records);
-}

@@ -172,7 +172,7 @@ describe('A batch update', () => {
 
     // Half of the delay at least, beyond the interval of batches.
     expect(performance.now() - begin).toBeGreaterThan(490);
-    expect(results).toMatchObject([{ status: 503 }, { status: 200 }]);
+    expect(results).toMatchObject([{ status: 503, outcome: 'not-applied' }, { status: 200 }]);
     expect(requests).toHaveLength(2);
   });
 

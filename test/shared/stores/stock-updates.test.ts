@@ -40,7 +40,8 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
   describe.each(faulty.ways)('%s', (_, apply) => {
     test.each([[undefined], [['v1']]])('replaces the version %j, whatever the names of fields', async (versions) => {
       await faulty.stock.put(anEntry(42, 1, 'pending'), { version: 'v1', comment: 'a' });
-      const { entry, version } = await apply({ ...anUpdate({ versions }), ...{ comment: 'b', least: 'b' } });
+      const more = { comment: 'b', least: 'b' };
+      const { entry, version } = await apply({ ...anUpdate({ versions }), ...more });
 
       expect([entry, version !== 'v1']).toEqual([anEntry(42, 12, 'pending'), true]);
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
