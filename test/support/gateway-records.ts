@@ -5,6 +5,10 @@ import { localClient } from '../../infra/local-endpoint.ts';
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };
 
+/** The Authorization header of a signed call. */
+export const signature =
+  'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/apigateway/aws4_request, SignedHeaders=host, Signature=0';
+
 /** An API key of the gateway, enabled, with the differences of the test. */
 export function anApiKey(differences: Partial<ApiKey> = {}): ApiKey {
   const createdAt = Date.UTC(2026, 10, 21);

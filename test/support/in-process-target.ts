@@ -23,8 +23,7 @@ import type { KeyView } from '../../infra/admin/keys/key-view.ts';
 import { StockHistory } from '../../shared/stores/stock-history.ts';
 import { syncKeys } from '../../shared/key-registry/key-sync.ts';
 import { clientOver, type Commit, type Item, VirtualHistory, VirtualTable } from '../model/virtual-table.ts';
-import { signature } from '../infra/local/control-plane-calls.ts';
-import { apiStage, aUsagePlan } from './gateway-records.ts';
+import { apiStage, aUsagePlan, signature } from './gateway-records.ts';
 import { aKey } from './tables.ts';
 
 export const KEYS_TABLE = 'keys';

@@ -47,7 +47,6 @@ function aGatewayRequest(differences: Partial<GatewayRequest> = {}): GatewayRequ
     body: Buffer.alloc(0),
     bodyTooLarge: false,
     sourceIp: '203.0.113.7',
-    protocol: 'HTTP/1.1',
     ...differences,
   };
 }

@@ -25,7 +25,6 @@ export async function readRequest(message: IncomingMessage, stage: string) {
     headers: headerFields(message.rawHeaders),
     ...(await readBody(message)),
     sourceIp: bareAddress(message.socket.remoteAddress ?? ''),
-    protocol: `HTTP/${message.httpVersion}`,
   };
 }
 
@@ -49,7 +48,6 @@ const headerFields = (rawHeaders: readonly string[]): HeaderFields =>
 
 /** The used parts of `$context`, and of `requestContext` of the event, before routing. */
 export function requestContext(request: GatewayRequest, { apiId, stage }: Record<'apiId' | 'stage', string>) {
-  const [, day, month, year, time] = new Date(request.receivedAt).toUTCString().split(' ');
   return {
     apiId,
     httpMethod: request.method,
@@ -58,10 +56,7 @@ export function requestContext(request: GatewayRequest, { apiId, stage }: Record
       userAgent: request.headers.findLast(([name]) => name.toLowerCase() === 'user-agent')?.[1] ?? null,
     },
     path: `/${stage}${request.path}`,
-    protocol: request.protocol,
     requestId: request.id,
-    // The Common Log Format: `21/Nov/2026:09:30:00 +0000`.
-    requestTime: `${day}/${month}/${year}:${time} +0000`,
     requestTimeEpoch: request.receivedAt,
     stage,
   };

@@ -134,7 +134,7 @@ function functionsFor(apiId: string, stack: ServedStack, functions: Functions) {
   const permissions = stack
     .resources('AWS::Lambda::Permission')
     .filter((each) => each.text('Principal') === 'apigateway.amazonaws.com')
-    .map((each) => [each.text('FunctionName'), each.read('SourceArn', v.optional(v.string(), '*'))] as const);
+    .map((each) => [each.text('FunctionName'), each.text('SourceArn')] as const);
   return (uri: string, source: string, errorType: GatewayErrorType): (() => LambdaFunction) => {
     const [, alias = ''] = /\/functions\/([^/]+)\//.exec(uri) ?? [];
     const lambda = functions.get(alias);

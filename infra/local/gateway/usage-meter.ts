@@ -1,15 +1,13 @@
 import type { ThrottleSettings } from '@aws-sdk/client-api-gateway';
-import { isoDay } from '../../../shared/keys/verdict.ts';
 import type { GatewayRecords } from '../control-plane/gateway-records.ts';
 import { GatewayError } from './gateway-responses.ts';
 
 /**
- * Meters requests by the usage plans: checks a key's quota, its throttle of the method, such as `/inventory/PATCH`, and
- * that of all methods. @returns its id. @throws GatewayError INVALID_API_KEY, THROTTLED or QUOTA_EXCEEDED
+ * Meters requests by the usage plans: a key's throttle of the method, such as `/inventory/PATCH`, and that of all
+ * methods. The exact limit refuses before the quota. @returns its id. @throws GatewayError INVALID_API_KEY or THROTTLED
  */
 export function usageMeter(records: GatewayRecords) {
-  // By plan and key. Not saved: buckets refill soon, and the exact limit refuses before the quota.
-  const days = new Map<string, { readonly day: string; readonly requests: number }>();
+  // By plan and key. Not saved: buckets refill soon.
   const buckets = new Map<string, { readonly tokens: number; readonly refilledAt: number }>();
 
   const takeToken = (name: string, now: number, { rateLimit = 0, burstLimit = Infinity }: ThrottleSettings): void => {
@@ -27,15 +25,9 @@ export function usageMeter(records: GatewayRecords) {
     if (!key || !plan) throw new GatewayError('INVALID_API_KEY', 'Forbidden');
 
     const name = `${plan.id}/${key.id}`;
-    const day = isoDay(now);
-    const counted = days.get(name);
-    const requests = counted?.day === day ? counted.requests : 0;
-    if (requests >= (plan.quota?.limit ?? Infinity)) throw new GatewayError('QUOTA_EXCEEDED', 'Limit Exceeded');
-
     const [{ throttle: ofMethods = {} } = {}] = plan.apiStages ?? [];
     takeToken(`${name} ${method}`, now, ofMethods[method] ?? {});
     takeToken(name, now, plan.throttle ?? {});
-    days.set(name, { day, requests: requests + 1 });
     return key.id;
   };
 }

@@ -38,7 +38,6 @@ export const supportedProperties: Readonly<Record<string, Readonly<Record<string
     'Integration.RequestParameters': absent,
     RequestValidatorId: absent,
   },
-  'AWS::ApiGateway::UsagePlan': { 'Quota.Offset': absent },
   // Transactions keep no index up to date, and no table has one.
   'AWS::DynamoDB::Table': { GlobalSecondaryIndexes: absent, LocalSecondaryIndexes: absent },
   'AWS::Lambda::Alias': { RoutingConfig: absent },

@@ -5,8 +5,7 @@ import { applyTemplate, GatewayRecords, gatewayTable } from '../../../infra/loca
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
-import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
-import { signature } from './control-plane-calls.ts';
+import { anApiKey, aUsagePlan, signature } from '../../support/gateway-records.ts';
 
 const VALUE = 'a-value-of-at-least-20-characters';
 

@@ -39,7 +39,6 @@ describe('a template', () => {
     ['MethodSettings.0.ThrottlingBurstLimit', STAGE, [{ ThrottlingBurstLimit: 0 }]],
     ['CanarySetting', STAGE, { PercentTraffic: 10 }],
     ['ResponseTemplates.text/xml', 'AWS::ApiGateway::GatewayResponse', { 'application/json': '', 'text/xml': '' }],
-    ['Quota.Offset', 'AWS::ApiGateway::UsagePlan', { Offset: 1 }],
     ['RequestValidatorId', METHOD, 'v1'],
     [
       'Integration.IntegrationResponses.0.SelectionPattern',

@@ -9,12 +9,21 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isResponseLost, isConnectionGone, isThrottled, isUnavailable, wasRefused } from '../../../shared/dynamodb.ts';
-import { clientOfFunctions, testClient } from '../../support/engines.ts';
+import { clientOfFunctions, pointSdkAt, testClient } from '../../support/engines.ts';
 import { newClient as clientOfSdk } from '../../support/store-client.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { UNPARSABLE_RESPONSE } from '../../support/faulty-engine.ts';
-import { type Answer, json, ScriptedDynamoDB } from '../../support/scripted-dynamodb.ts';
 import { HANG_MS } from '../../support/until.ts';
+import {
+  breakOff,
+  failureOf,
+  hangUp,
+  reply,
+  ScriptedServer,
+  silence,
+  stall,
+  type Step,
+} from '../../shared/client/scripted-server.ts';
 
 acceptForeignErrors();
 
@@ -24,18 +33,21 @@ const UPDATE = new UpdateCommand({ TableName: 'pets', Key: { petId: 9_223_372_03
 
 const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
 
-const fails = (status: number, type: string, rest: object = {}): Answer =>
-  json(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault', ...rest });
+const fails = (status: number, type: string): Step =>
+  reply(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault' });
 
-const FOUND = json(200, { Item: { petId: { N: '42' } } });
+const FOUND = reply(200, { Item: { petId: { N: '42' } } });
 
-const server = new ScriptedDynamoDB(FOUND);
+/** Puts a server with this script in the place of DynamoDB. @returns what it receives */
+async function serve(step: Step) {
+  const { baseUrl, requests } = await ScriptedServer.start(step);
+  pointSdkAt(new URL(baseUrl));
+  return requests;
+}
 
 afterEach(() => {
   for (const name of ['AWS_SESSION_TOKEN', '_X_AMZN_TRACE_ID']) delete process.env[name];
 });
-
-const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
 /** The properties of a failure that the stores check. */
 const kindOf = (failure: unknown) => ({
@@ -60,7 +72,7 @@ const attributes = {
 };
 
 /** Sends a byte every 20 ms, and no end. */
-const drip: Answer = (response) => {
+const drip: Step = (response) => {
   response.writeHead(200);
   const timer = setInterval(() => response.write(' '), 20);
   response.once('close', () => clearInterval(timer));
@@ -104,14 +116,13 @@ describe.each([
   ['the functions', clientOfFunctions],
   ['the SDK', clientOfSdk],
 ])('A write of the client of %s', (_, clientOf) => {
-  test.each<[string, Answer]>([
-    ['without a response', () => undefined],
-    ['whose response stalls', (response) => void response.writeHead(200).write('{"It')],
+  test.each<[string, Step]>([
+    ['without a response', silence],
+    ['whose response stalls', stall],
     ['whose response drips', drip],
-    ['whose response is cut', (response) => void response.writeHead(200).write('{"It', () => response.destroy())],
-  ])('%s ends, and may have been applied: its connection was not stale', async (__, answer) => {
-    // On a busy machine the call of an earlier test may arrive meanwhile.
-    server.responses = Array.from({ length: 9 }, () => answer);
+    ['whose response is cut', breakOff()],
+  ])('%s ends, and may have been applied: its connection was not stale', async (__, step) => {
+    await serve(step);
 
     expect(kindOf(await failureOf(clientOf({ ...SETTINGS, requestTimeout: 1_000 }).send(UPDATE)))).toEqual(LOST);
   });
@@ -119,10 +130,10 @@ describe.each([
 
 describe('The minimal DynamoDB client', () => {
   test.each(exchanges)('converts values of a %s as the SDK does, and sends the same call', async (_, send, output) => {
-    server.responses = [json(200, output), json(200, output)];
+    const requests = await serve(reply(200, output));
     const ours = await send(newClient());
     const theirs = await send(testClient());
-    const [call, whole] = server.calls.map(({ headers, body }) => ({
+    const [call, whole] = requests.map(({ headers, body }) => ({
       target: headers['x-amz-target'],
       type: headers['content-type'],
       body: JSON.parse(body),
@@ -136,26 +147,29 @@ describe('The minimal DynamoDB client', () => {
     ['binary values', { petId: Buffer.from('42') }, 'no binary values'],
     ['undefined values within others', { petId: 42, tags: [undefined] }, 'remove undefined values'],
   ])('refuses %s before it sends a request', async (_, Key, message) => {
+    const requests = await serve(FOUND);
     const failure = await failureOf(newClient().send(new UpdateCommand({ TableName: 'pets', Key })));
 
     expect(failure).toMatchObject({ message: expect.stringContaining(message) });
     expect(isUnavailable(failure)).toBe(false);
-    expect(server.calls).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test('signs with the credentials of its environment, and sends the trace header', async () => {
     const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1';
     Object.assign(process.env, { AWS_SESSION_TOKEN: 'a token', _X_AMZN_TRACE_ID: trace });
+    const requests = await serve(FOUND);
     await newClient().send(GET);
+    const [request] = requests;
 
-    expect(server.calls[0]?.headers).toMatchObject({
+    expect(request?.headers).toMatchObject({
       authorization: expect.stringMatching(
         /^AWS4-HMAC-SHA256 Credential=local\/\d{8}\/eu-central-1\/dynamodb\/aws4_request, SignedHeaders=\S*;host;\S*x-amz-target\S*, Signature=[0-9a-f]{64}$/,
       ),
       'x-amz-security-token': 'a token',
       'x-amzn-trace-id': trace,
     });
-    expect(server.calls[0]?.headers['authorization']).not.toContain('trace');
+    expect(request?.headers['authorization']).not.toContain('trace');
   });
 
   test.each([
@@ -180,34 +194,39 @@ describe('The minimal DynamoDB client', () => {
     expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
   });
 
-  test.each<[string, Answer, Partial<typeof NONE>, string]>([
+  test.each<[string, Step, Partial<typeof NONE>, string]>([
     ['throttling', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
     ['an internal server error', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
     ['a missing permission', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
-  ])('classifies %s by the name of the error', async (_, reply, kind, name) => {
-    server.responses = [reply];
+  ])('classifies %s by the name of the error', async (_, step, kind, name) => {
+    const requests = await serve(step);
     const failure = await failureOf(newClient().send(GET));
 
     expect(failure).toMatchObject({ name, message: 'a fault' });
     expect(kindOf(failure)).toEqual({ ...NONE, ...kind });
-    expect(server.calls).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test.each<[string, Answer]>([
+  test.each<[string, Step]>([
     ['a 503 page', (response) => void response.writeHead(503).end('<html>')],
-    ['nothing and closes the connection', (response) => void response.destroy()],
+    ['nothing and closes the connection', hangUp],
     ['a response that cannot be parsed', (response) => void response.socket?.end(UNPARSABLE_RESPONSE)],
-    ['an attribute of an unknown type', json(200, { Attributes: { petId: { X: '42' } } })],
+    ['an attribute of an unknown type', reply(200, { Attributes: { petId: { X: '42' } } })],
     ['a body that is not an object', (response) => void response.writeHead(200).end('null')],
     ['a 408 page', (response) => void response.writeHead(408).end('<html>')],
-    ['a 413 without an error type', json(413, { message: 'too large' })],
-  ])('treats the response as lost when an intermediary sends %s', async (_, reply) => {
-    server.responses = [reply];
+    ['a 413 without an error type', reply(413, { message: 'too large' })],
+  ])('treats the response as lost when an intermediary sends %s', async (_, step) => {
+    await serve(step);
 
     expect(kindOf(await failureOf(newClient().send(UPDATE)))).toMatchObject({ unavailable: true, lost: true });
   });
 
   test('reuses a connection only if it was idle for less than 20 seconds', async () => {
+    const connections: unknown[] = [];
+    await serve((response, request) => {
+      connections.push(response.socket?.remotePort);
+      FOUND(response, request);
+    });
     const client = newClient();
     let now = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => now);
@@ -216,20 +235,24 @@ describe('The minimal DynamoDB client', () => {
       await client.send(GET);
     }
     jest.restoreAllMocks();
-    const [first, second, third] = server.calls.map(({ connection }) => connection);
+    const [first, second, third] = connections;
 
     expect(second).toBe(first);
     expect(third).not.toBe(first);
   });
 
   test('drops all idle connections when one was closed, so that only one call fails', async () => {
+    const connections = new Set<unknown>();
+    let isClosing = false;
+    await serve((response, request) => {
+      if (isClosing && connections.has(response.socket?.remotePort)) return hangUp(response, request);
+      connections.add(response.socket?.remotePort);
+      return FOUND(response, request);
+    });
     const client = newClient();
     await Promise.all([client.send(GET), client.send(GET), client.send(GET)]);
-    const closed = new Set(server.calls.map(({ connection }) => connection));
-    expect(closed.size).toBe(3);
-    const reply: Answer = (response) =>
-      closed.has(response.socket?.remotePort) ? void response.socket?.destroy() : FOUND(response);
-    server.responses = Array.from({ length: 9 }, () => reply);
+    expect(connections.size).toBe(3);
+    isClosing = true;
 
     expect(kindOf(await failureOf(client.send(GET)))).toMatchObject({ gone: true });
     expect(await client.send(GET)).toHaveProperty('Item');

@@ -1,24 +1,28 @@
 import { GetApiKeysCommand } from '@aws-sdk/client-api-gateway';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { apiKeyArn } from '../../../shared/key-registry/update-gateway.ts';
-import { GatewayRecords } from '../../../infra/local/control-plane/gateway-records.ts';
 import { localClient } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway.ts';
-import { ControlPlaneServer } from '../../infra/local/control-plane-calls.ts';
 import { inVirtualTime, useVirtualTime } from '../client/held-calls.ts';
+import { reply, ScriptedServer, type Step } from '../client/scripted-server.ts';
 
 useVirtualTime();
 
-let server: ControlPlaneServer;
+const noKeys = reply(200, { item: [] });
+const throttle = reply(429, { message: 'Too Many Requests' }, { 'x-amzn-ErrorType': 'TooManyRequestsException' });
+const broken = reply(500, { message: 'Internal server error' }, { 'x-amzn-ErrorType': 'InternalFailure' });
+
+let server: ScriptedServer;
 let clients: GatewayClients;
 let throttled: number;
 /** When each attempt got its turn, by the virtual clock. It stands still then, however long a socket takes. */
 let turns: number[];
 
-beforeEach(async () => {
-  server = await ControlPlaneServer.start(new GatewayRecords());
+/** Begins with clients of a server with this script. */
+async function start(...steps: Step[]): Promise<void> {
+  server = await ScriptedServer.start(...steps);
   throttled = 0;
-  const connection = { ...localClient, endpoint: server.endpoint };
+  const connection = { ...localClient, endpoint: server.baseUrl };
   clients = gatewayClients({ ...connection, retryMode: 'standard' }, () => (throttled += 1));
   turns = [];
   for (const client of [clients.gateway, clients.gatewayOnce])
@@ -30,11 +34,10 @@ beforeEach(async () => {
       // Added after that of the pace, so within it.
       { step: 'finalizeRequest', priority: 'low', name: 'turn' },
     );
-});
+}
 
-afterEach(async () => {
+afterEach(() => {
   for (const client of Object.values(clients)) client.destroy();
-  await server.close();
 });
 
 /** Makes so many calls, as many at once as may be. */
@@ -43,31 +46,31 @@ const call = (which: keyof GatewayClients, count: number) =>
 
 describe('the clients of API Gateway', () => {
   test('share one rate, toward which retries count', async () => {
-    server.faults = (number) => (number <= 2 ? 'broken' : undefined);
+    await start(broken, broken, noKeys);
     await call('gateway', 5);
     await call('gatewayOnce', 4);
 
-    expect(server.calls).toBe(11);
+    expect(server.requests).toHaveLength(11);
     expect((turns[10] ?? 0) - (turns[0] ?? 0)).toBeGreaterThanOrEqual(2_500);
   });
 
   test('retry throttled reads, and report each throttle', async () => {
-    server.faults = (number) => (number <= 2 ? 'throttled' : undefined);
+    await start(throttle, throttle, noKeys);
     const [response] = await call('gateway', 1);
 
     expect(response).toMatchObject({ items: [] });
-    expect(server.calls).toBe(3);
+    expect(server.requests).toHaveLength(3);
     expect(throttled).toBe(2);
   });
 
   test.each([
-    ['throttled', 'Too Many Requests'],
-    ['broken', 'Internal server error'],
-  ] as const)('send a change once if API Gateway is %s', async (fault, message) => {
-    server.faults = () => fault;
+    ['throttled', throttle, 'Too Many Requests'],
+    ['broken', broken, 'Internal server error'],
+  ])('send a change once if API Gateway is %s', async (_, step, message) => {
+    await start(step);
 
     await expect(call('gatewayOnce', 1)).rejects.toThrow(message);
-    expect(server.calls).toBe(1);
+    expect(server.requests).toHaveLength(1);
   });
 });
 
