@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { idOf, type KeyRecord } from '../keys/key-record.ts';
 import { isIssued } from '../keys/token.ts';
+import { inBatches } from './in-batches.ts';
 import { deleteLiveKey, readLive, type Registry, updateGateway } from './update-gateway.ts';
 import { type GatewayFields, newRecord, revocation, tokenEntry } from './record-changes.ts';
 import type { KeyUsage } from './key-usage.ts';
@@ -48,9 +49,6 @@ interface Item {
   readonly step: Step;
 }
 
-/** Max concurrent writes to the table. */
-const CONCURRENCY = 10;
-
 /** Deadline to start an action, in milliseconds: the function times out after five minutes. */
 const MAX_RUN_MS = 4 * 60_000;
 
@@ -76,7 +74,10 @@ export async function syncKeys(registry: Registry, usage?: KeyUsage): Promise<Sy
   const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...notStored, ...problems, ...fault]);
   const mayBlock = items.filter((item) => hasAllPlans || !blocks(item));
   const todo = fault.length > 0 ? mayBlock.map(servedInFault) : mayBlock;
-  await sync.inParallel(todo.filter(({ step }) => !isConfirmed(step)));
+  await inBatches(
+    todo.filter(({ step }) => !isConfirmed(step)),
+    (item) => sync.carryOut(item),
+  );
   await sync.oneByOne(todo.filter(({ step }) => isConfirmed(step)));
   return sync.report;
 }
@@ -161,29 +162,20 @@ class Sync {
     this.report = { ...done, problems, keysInAccount };
   }
 
-  /** After a failure, awaits actions in progress and starts no more: a function must not write after it has ended. */
-  async inParallel(items: readonly Item[]): Promise<void> {
-    for (let begun = 0; begun < items.length; begun += CONCURRENCY) {
-      const runs = items.slice(begun, begun + CONCURRENCY).map((item) => this.#carryOut(item));
-      await Promise.allSettled(runs);
-      await Promise.all(runs);
-    }
-  }
-
   /** Reports failures together with the completed actions. The next sync retries. */
   async oneByOne(items: readonly Item[]): Promise<void> {
     for (const item of items) {
       const { id } = item;
       if (Date.now() - this.#now >= MAX_RUN_MS) this.report.left.push(id);
       else
-        await this.#carryOut(item).catch((error: unknown) =>
+        await this.carryOut(item).catch((error: unknown) =>
           this.report.problems.push(`The key ${id} could not be synced (${String(error)}); the next sync retries.`),
         );
     }
   }
 
   /** Applies the action on a key, and reports it. */
-  async #carryOut({ id, live, step }: Item): Promise<void> {
+  async carryOut({ id, live, step }: Item): Promise<void> {
     const { keyTable } = this.#registry;
     if (step.kind === 'leave') this.report.unchanged.push(id);
     else if (step.kind === 'report') this.report.problems.push(step.problem);

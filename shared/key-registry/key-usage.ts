@@ -4,13 +4,11 @@ import * as v from 'valibot';
 import { safeNumberSchema } from '../item-attributes.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { isoDay, startOfMinute } from '../keys/verdict.ts';
+import { inBatches } from './in-batches.ts';
 import { RETENTION_MS } from './record-changes.ts';
 
 /** How long after its end a day may get requests: those that API Gateway received before it. */
 const LATE_MS = 5 * 60_000;
-
-/** Max concurrent writes. */
-const CONCURRENCY = 10;
 
 /** In place of a record id: all keys together. */
 export const ALL_KEYS = 'ALL';
@@ -74,10 +72,7 @@ export class KeyUsage {
         .map((usage) => ({ recordId: record.recordId, usage })),
     );
     const totals = sumByDay([{ day: ended, used: 0, refused: 0 }, ...days.map(({ usage }) => usage)]);
-    for (let begun = 0; begun < days.length; begun += CONCURRENCY) {
-      const puts = days.slice(begun, begun + CONCURRENCY).map(({ recordId, usage }) => this.put(recordId, usage));
-      await Promise.all(puts);
-    }
+    await inBatches(days, ({ recordId, usage }) => this.put(recordId, usage));
     for (const usage of [...totals.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1))) {
       await this.put(ALL_KEYS, usage);
     }

@@ -1,24 +1,12 @@
-// A key is stored twice. Its item in the keys table is the source of truth; API Gateway follows it.
+// A key is stored twice. Its item in the keys table is the source of truth; API Gateway follows it: see the picture in
+// docs/architecture.md (Key changes), and the table in docs/keys.md (Source of truth).
 //
-//   requests ──────────────► item: counters, suspension by the limiter
-//   command ─── reads both ► item: one write on the revision, `unappliedSince` ─► API Gateway: calls ─► item: cleared
-//   sync ── lists of both ──► the step of `reconcile` for each pair, after a single read of the key
-//   suspend ─────────────────► item: one write without a read (`UNREAD`), then as a command without a change
-//   console, AWS CLI ───────────────────────────────────────────────────────────► API Gateway: adopted by a sync
-//
-// States: applied (no `unappliedSince`) → unapplied (a write that API Gateway may not have) → applied, for five minutes
-// still metered on the Interim plan. A revoked record stays for 400 days, and any copy of its key is deleted.
-//
-// All of these may run concurrently: each write replaces the revision it read. API Gateway has no conditions, and a
-// call may arrive late. So no call begins later than a minute after the timestamp of its write, taken before the
-// write is sent, and only a key that matched for three minutes counts as applied. A command clears its own timestamp
-// only if the key was applied before, all its calls succeeded and the revision is its own.
-//
-// An interrupted change leaves `unappliedSince`: requests use the item, on the Interim plan, and a sync does the
-// rest. A block by an admin in API Gateway meanwhile looks the same, so a sync reports each key that it unblocks.
-//
-// Absence revokes nothing. A key that was deleted in API Gateway, or is on no plan, is blocked until it is resumed,
-// which creates it anew. If many are, within an hour, a sync serves them on the Interim plan and creates them anew.
+// Requests, commands, syncs and edits in the console may run concurrently: each write replaces the revision it read. API
+// Gateway has no conditions, and a call may arrive late. So no call begins later than a minute after the timestamp of
+// its write (`unappliedSince`), taken before the write is sent, and only a key that matched for three minutes counts as
+// applied. A command clears its own timestamp only if the key was applied before, all its calls succeeded and the
+// revision is its own. A block by an admin while a key is not applied looks like an interrupted change, so a sync
+// reports each key that it unblocks.
 
 import { idOf, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { plans } from '../keys/plans.ts';
