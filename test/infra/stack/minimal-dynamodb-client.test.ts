@@ -14,16 +14,7 @@ import { newClient as clientOfSdk } from '../../support/store-client.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { UNPARSABLE_RESPONSE } from '../../support/faulty-engine.ts';
 import { HANG_MS } from '../../support/until.ts';
-import {
-  breakOff,
-  failureOf,
-  hangUp,
-  reply,
-  ScriptedServer,
-  silence,
-  stall,
-  type Step,
-} from '../../shared/client/scripted-server.ts';
+import { failureOf, reply, ScriptedServer, type ServerStep } from '../../shared/client/scripted-server.ts';
 
 acceptForeignErrors();
 
@@ -33,13 +24,13 @@ const UPDATE = new UpdateCommand({ TableName: 'pets', Key: { petId: 9_223_372_03
 
 const newClient = (): DynamoDBDocumentClient => clientOfFunctions(SETTINGS);
 
-const fails = (status: number, type: string): Step =>
+const fails = (status: number, type: string): ServerStep =>
   reply(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'a fault' });
 
 const FOUND = reply(200, { Item: { petId: { N: '42' } } });
 
 /** Puts a server with this script in the place of DynamoDB. @returns what it receives */
-async function serve(step: Step) {
+async function serve(step: ServerStep) {
   const { baseUrl, requests } = await ScriptedServer.start(step);
   pointSdkAt(new URL(baseUrl));
   return requests;
@@ -72,7 +63,7 @@ const attributes = {
 };
 
 /** Sends a byte every 20 ms, and no end. */
-const drip: Step = (response) => {
+const drip: ServerStep = (response) => {
   response.writeHead(200);
   const timer = setInterval(() => response.write(' '), 20);
   response.once('close', () => clearInterval(timer));
@@ -116,11 +107,11 @@ describe.each([
   ['the functions', clientOfFunctions],
   ['the SDK', clientOfSdk],
 ])('A write of the client of %s', (_, clientOf) => {
-  test.each<[string, Step]>([
-    ['without a response', silence],
-    ['whose response stalls', stall],
+  test.each<[string, ServerStep]>([
+    ['without a response', () => undefined],
+    ['whose response stalls', (response) => void response.writeHead(200).write('{')],
     ['whose response drips', drip],
-    ['whose response is cut', breakOff()],
+    ['whose response is cut', (response) => void response.writeHead(200).write('{', () => response.destroy())],
   ])('%s ends, and may have been applied: its connection was not stale', async (__, step) => {
     await serve(step);
 
@@ -194,7 +185,7 @@ describe('The minimal DynamoDB client', () => {
     expect(kindOf(failure)).toEqual({ ...NONE, unavailable: true, refused: true });
   });
 
-  test.each<[string, Step, Partial<typeof NONE>, string]>([
+  test.each<[string, ServerStep, Partial<typeof NONE>, string]>([
     ['throttling', fails(400, 'ThrottlingException'), THROTTLED, 'ThrottlingException'],
     ['an internal server error', fails(500, 'InternalServerError'), LOST, 'InternalServerError'],
     ['a missing permission', fails(400, 'AccessDeniedException'), NONE, 'AccessDeniedException'],
@@ -207,9 +198,9 @@ describe('The minimal DynamoDB client', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each<[string, Step]>([
+  test.each<[string, ServerStep]>([
     ['a 503 page', (response) => void response.writeHead(503).end('<html>')],
-    ['nothing and closes the connection', hangUp],
+    ['nothing and closes the connection', (response) => void response.destroy()],
     ['a response that cannot be parsed', (response) => void response.socket?.end(UNPARSABLE_RESPONSE)],
     ['an attribute of an unknown type', reply(200, { Attributes: { petId: { X: '42' } } })],
     ['a body that is not an object', (response) => void response.writeHead(200).end('null')],
@@ -223,9 +214,9 @@ describe('The minimal DynamoDB client', () => {
 
   test('reuses a connection only if it was idle for less than 20 seconds', async () => {
     const connections: unknown[] = [];
-    await serve((response, request) => {
+    await serve((response) => {
       connections.push(response.socket?.remotePort);
-      FOUND(response, request);
+      FOUND(response);
     });
     const client = newClient();
     let now = Date.now();
@@ -244,10 +235,10 @@ describe('The minimal DynamoDB client', () => {
   test('drops all idle connections when one was closed, so that only one call fails', async () => {
     const connections = new Set<unknown>();
     let isClosing = false;
-    await serve((response, request) => {
-      if (isClosing && connections.has(response.socket?.remotePort)) return hangUp(response, request);
+    await serve((response) => {
+      if (isClosing && connections.has(response.socket?.remotePort)) return response.destroy();
       connections.add(response.socket?.remotePort);
-      return FOUND(response, request);
+      return FOUND(response);
     });
     const client = newClient();
     await Promise.all([client.send(GET), client.send(GET), client.send(GET)]);

@@ -4,7 +4,7 @@ import { apiKeyArn } from '../../../shared/key-registry/update-gateway.ts';
 import { localClient } from '../../../infra/local-endpoint.ts';
 import { type GatewayClients, gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { inVirtualTime, useVirtualTime } from '../client/held-calls.ts';
-import { reply, ScriptedServer, type Step } from '../client/scripted-server.ts';
+import { reply, ScriptedServer, type ServerStep } from '../client/scripted-server.ts';
 
 useVirtualTime();
 
@@ -19,7 +19,7 @@ let throttled: number;
 let turns: number[];
 
 /** Begins with clients of a server with this script. */
-async function start(...steps: Step[]): Promise<void> {
+async function start(...steps: ServerStep[]): Promise<void> {
   server = await ScriptedServer.start(...steps);
   throttled = 0;
   const connection = { ...localClient, endpoint: server.baseUrl };
