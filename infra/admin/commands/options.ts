@@ -4,7 +4,6 @@ import { findTarget, type Target } from '../service/target.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions, visible, withTarget } from '../service/text.ts';
 import { progressListener } from './output.ts';
 
-/** The result of a command. */
 export interface Outcome {
   /** Printed with `--json`, as one JSON value in one line. */
   readonly value: unknown;

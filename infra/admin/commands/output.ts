@@ -82,7 +82,6 @@ export function ask(question: string, isSecret = false): Promise<string | undefi
   });
 }
 
-/** Colors text if standard output is a terminal with colors. */
 export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
 
 /** Formats rows with a header: aligned columns on a terminal, tab-separated values in a pipe. */
@@ -91,7 +90,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return inColumns([head.map((title) => styled(['bold', 'underline'], title)), ...rows]);
 }
 
-/** Formats one title and value per line. */
 export const list = (values: Readonly<Record<string, string>>): string =>
   inColumns(Object.entries(values).map(([title, value]) => [styled('bold', title), value]));
 

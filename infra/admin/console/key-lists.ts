@@ -17,7 +17,6 @@ type Query = Sent['values'];
 const PAGE_SIZE = 50;
 /** Share of a limit from which a key is shown as close to it. */
 const CLOSE = 0.8;
-/** Maximum number of keys in a list. */
 const MAX_SHOWN = 25;
 
 /** Id, title, cell and value to sort by: text ascending, numbers descending. */
@@ -125,7 +124,6 @@ ${keyListHtml('Keys', rows, query) ?? markup`<p class="empty">No keys match thes
 ${last > 1 && markup`<p class="pages"><span>Page ${formatNumber(page)} of ${formatNumber(last)}</span>${next}</p>`}</section>`;
 }
 
-/** Address of the page with changes of its query. */
 function address(query: Query, changes: Query = {}): string {
   const fields = Object.entries({ ...query, done: '', ...changes }).filter(([, value]) => value !== '');
   return `keys?${new URLSearchParams(fields).toString()}`;
@@ -152,7 +150,6 @@ ${Object.entries(lists).map(([title, keys]) => attention(title, keys))}
   });
 }
 
-/** The keys above a value, highest first. */
 const highest = (views: readonly KeyView[], of: (view: KeyView) => number, above = 0): readonly KeyView[] =>
   views.filter((view) => of(view) > above).toSorted((a, b) => of(b) - of(a));
 

@@ -6,7 +6,6 @@ import { inputs } from '../keys/inputs.ts';
 import { type ActionResult, createAction, type KeyAction, keyActions } from '../keys/key-actions.ts';
 import { curlWith, historyCells, planOfToken, revokedText, tokenText } from '../keys/key-sentences.ts';
 import { type KeyView, keyView } from '../keys/key-view.ts';
-import type { Target } from '../service/target.ts';
 import { counted, formatTime, timeOrNever } from '../service/text.ts';
 import { dailyUsage } from '../keys/usage.ts';
 import { stateBadge } from './key-lists.ts';
@@ -26,13 +25,13 @@ export function addKeyPage(app: Hono, site: Site): void {
     const record = await find(c);
     const view = keyView(record);
     const isRevoked = view.state === 'revoked';
-    const history = await historySection(target, record);
+    const history = await target.history.of(record, 20).then(historyTable, unreadHistory);
     const content = markup`${keyFacts(view)}
 ${isRevoked ? markup`<p>${revokedText(view)}</p>` : figures(view)}
 ${usagePicture(await dailyUsage(target, record, CHART_DAYS), view.perDay)}
 <p class="links"><a href="keys/${view.id}/changes">What it changed</a></p>
 ${!isRevoked && tokenSection(view)}
-${history}
+<section class="card"><h2>Latest changes</h2>${history}</section>
 ${!isRevoked && actionForms(site, view, sent, sentTo)}`;
     const head = { title: view.name, beside: stateBadge(view), crumbs: keysLink };
     return site.show(c, { ...head, part: 'keys', failure: sent.formError }, content);
@@ -75,12 +74,7 @@ function tokenSection({ tokens }: KeyView): Html {
   return markup`<section class="card"><h2>Tokens</h2>${table('Tokens', ['Token', 'Since', 'Access'], rows)}</section>`;
 }
 
-async function historySection({ history }: Target, record: KeyRecord): Promise<Html> {
-  const list = await history.of(record, 20).then(changeTable, unreadHistory);
-  return markup`<section class="card"><h2>Latest changes</h2>${list}</section>`;
-}
-
-const changeTable = (rows: readonly HistoryRow[]): Html =>
+const historyTable = (rows: readonly HistoryRow[]): Html =>
   rows.length === 0
     ? markup`<p class="quiet">None so far.</p>`
     : table('Latest changes', ['Time (UTC)', 'Actor', 'Change'], rows.map(historyCells));
@@ -110,7 +104,6 @@ function valuesOf(name: string, { defaults = {} }: KeyAction, view: KeyView): Se
   return { ...now, [shownAs('name')]: now.name, [shownAs('expires')]: now.expires };
 }
 
-/** Fields of an action, with the tokens to choose from. */
 function fieldsOf(action: string, { inputs: names }: KeyAction, { tokens }: KeyView): Field[] {
   // A rotation replaces the newest token of a label.
   const newest = [...new Map(tokens.map(({ label, name }) => [label, name]))];
@@ -121,7 +114,6 @@ function fieldsOf(action: string, { inputs: names }: KeyAction, { tokens }: KeyV
 
 type NamedAction = readonly [name: string, action: KeyAction];
 
-/** Confirmation page: the action with its submitted values, its effect and its key. */
 function question(site: Site, view: KeyView, [name, action]: NamedAction, values: Sent['values'], effect: string) {
   const { id, plan, lastUsed, usedThisMinute, usedToday, tokens } = view;
   const shown = action.inputs.flatMap((input) => {
@@ -143,7 +135,6 @@ function question(site: Site, view: KeyView, [name, action]: NamedAction, values
 ${site.form(`/keys/${id}/${name}`, dangerButton(action.title), hidden({ ...values, confirmed: 'yes' }))}`;
 }
 
-/** `/keys/new`. */
 export function addNewKeyPage(app: Hono, site: Site): void {
   const { title, effect, inputs: names, run, retryEffect } = createAction;
   const showForm = (c: Context, sent = nothingSent): Response | Promise<Response> => {

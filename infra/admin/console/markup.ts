@@ -65,7 +65,7 @@ ${content}
 }
 
 /** Of several lines, the last is the sentence and the others are a list. */
-export function alert(text: string): Html {
+function alert(text: string): Html {
   const lines = text.split('\n');
   const list = lines.slice(0, -1).map((line) => markup`<li>${line}</li>`);
   return markup`<div class="alert" role="alert">${lines.at(-1)}${list.length > 0 && markup`<ul>${list}</ul>`}</div>`;
@@ -80,7 +80,6 @@ export interface Field {
   readonly attributes?: Html | undefined;
 }
 
-/** Attributes of a field for a number. */
 export const numeric = markup`inputmode="numeric"`;
 
 /** Submitted values of a form, and their errors, by field name. */
@@ -110,7 +109,6 @@ ${options ? markup`<select ${shared}>${options}</select>` : input}
 <p class="${error === undefined ? 'hint' : 'error'}" id="${id}-hint">${error ?? hint}</p></div>`;
 }
 
-/** Of an action that stops requests, or loses what was stored. */
 export const dangerButton = (text: string): Html => markup`<button class="danger">${text}</button>`;
 
 export const hidden = (values: Sent['values']): Html[] =>
@@ -121,7 +119,6 @@ export const filters = (fields: readonly Field[], query: Sent['values'], attribu
   markup`<form class="filters" role="search" ${attributes}>
 ${fields.map((one) => field('filter', one, { ...nothingSent, values: query }))}<button class="quiet">Filter</button></form>`;
 
-/** Link to the list of keys, above the page of one. */
 export const keysLink = markup`<a href="keys">Keys</a>`;
 export const linksTo = ({ id, name }: { readonly id: string; readonly name: string }): Html =>
   markup`${keysLink} / <a href="keys/${id}">${name}</a>`;

@@ -16,7 +16,6 @@ type PageResponse = Response | Promise<Response>;
 /** Maximum entries of each map below: more than a service has keys. */
 const MAX_KEPT = 20_000;
 
-/** Shared context of the console's pages. */
 export class Site {
   readonly target: Target;
   readonly base: string;

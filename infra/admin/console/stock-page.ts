@@ -122,7 +122,6 @@ async function remove(site: Site, c: Context, values: Sent['values']): Promise<R
   return site.ask(c, page, markup`<p>${putBack}</p>${form}`, 'stock');
 }
 
-/** Names of the pets that have a record, by id. */
 async function namesOf({ documents, tables }: Target, entries: readonly InventoryItem[]): Promise<Map<string, string>> {
   const keys = entries.map(({ petId }) => ({ petId: BigInt(petId) }));
   const found = keys.length === 0 ? [] : await itemsOf(documents, tables.pets, keys);
