@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, jest } from '@jest/globals';
-import * as v from 'valibot';
-import { findTarget, type ProgressListener, type Target } from '../../infra/admin/service/target.ts';
+import { expect, jest } from '@jest/globals';
+import { findTarget, type Target } from '../../infra/admin/service/target.ts';
 import { acceptForeignErrors } from './foreign-errors.ts';
 import type { LocalHost } from './local-host.ts';
+import { describeWith } from './programs.ts';
 import { HANG_MS, until } from './until.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -19,39 +19,34 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const createdKeySchema = v.looseObject({ id: v.string(), token: v.string(), label: v.string() });
-
-export type CreatedKey = v.InferOutput<typeof createdKeySchema>;
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Jest's workers have it, and a shell would not. */
-const unset = { FORCE_COLOR: undefined };
+/** What a command prints of its new token. */
+export interface CreatedKey extends Readonly<Record<'id' | 'token' | 'label' | 'graceEnds', string>> {
+  readonly applied: boolean;
+  readonly expires: string | null;
+}
 
 /** Runs a program with the environment of a shell, and no terminal. */
-export const run = (...command: Parameters<typeof start>): Promise<Outcome> => outcomeOf(start(...command));
-
-function start(program: string, args: readonly string[], env: Environment = {}): Child {
-  return spawn(program, args, {
+export async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const child = spawn(program, args, {
     cwd: root,
-    env: { ...process.env, ...unset, ...env },
+    // Jest's workers have the first one, and a shell would not.
+    env: { ...process.env, FORCE_COLOR: undefined, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Its test fails, and leaves nothing behind.
     timeout: HANG_MS,
   });
-}
-
-async function outcomeOf(child: Child): Promise<Outcome> {
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   if (child.killed) throw new Error(`Waited in vain for the end of ${child.spawnargs.join(' ')}\n${stdout}${stderr}`);
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** Commands that have run in this process. One must end before the next begins: they share arguments and output. */
-let lastCommand: Promise<unknown> = Promise.resolve();
+/** Commands that have run in this process. */
 let commands = 0;
 
-/** `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of its servers. */
+/**
+ * `npm run admin -- …` in this process, which takes a tenth of the time, and goes by the clock of its servers. One must
+ * end before the next begins: they share arguments and output.
+ */
 async function runHere(words: readonly string[]): Promise<Outcome> {
   acceptForeignErrors();
   const { argv, stdout, stderr } = process;
@@ -125,9 +120,7 @@ export class AdminCommand {
 
   async run(...words: string[]): Promise<Outcome> {
     const place = words.includes('--stage') ? [] : ['--url', this.#origin];
-    const running = lastCommand.then(() => runHere([...words, ...place]));
-    lastCommand = running.catch(() => undefined);
-    const outcome = await running;
+    const outcome = await runHere([...words, ...place]);
     const printed = outcome.stdout + outcome.stderr;
     if (['create', 'rotate', 'add'].includes(words[1] ?? '')) this.newKeys += printed;
     else this.transcript += printed;
@@ -146,7 +139,7 @@ export class AdminCommand {
 
   /** What `keys create`, `rotate` or `add` says about its new token. */
   async newKey(...words: string[]): Promise<CreatedKey> {
-    return v.parse(createdKeySchema, await this.json('keys', ...words));
+    return JSON.parse(await this.output('keys', ...words, '--json'));
   }
 
   /** The one line that a command must fail with. */
@@ -155,11 +148,7 @@ export class AdminCommand {
   }
 }
 
-const noProgress: ProgressListener = {
-  throttled: () => undefined,
-  unreadable: () => undefined,
-  incomplete: () => undefined,
-};
+const noProgress = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
 
 /** A local server as the admin command finds it, without what only AWS needs: the pace, and the pause. */
 export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noProgress);
@@ -183,15 +172,10 @@ export function closeTarget({ gateway, gatewayOnce, documents }: Target): void {
   for (const client of [gateway, gatewayOnce, documents]) client.destroy();
 }
 
-/** Tests on a terminal; skipped, with a word about it, where none can be opened. */
+/** Tests on a terminal, which the script(1) of util-linux opens. */
 export function describeOnTerminal(name: string, tests: () => void): void {
   const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
-  const isSupported = stdout?.includes('util-linux') ?? false;
-  if (!isSupported)
-    process.stderr.write(
-      `Skipped, as there is no util-linux script(1) on the PATH to open a terminal with: ${name}.\n`,
-    );
-  (isSupported ? describe : describe.skip)(name, tests);
+  describeWith(stdout?.includes('util-linux') ? [] : ["util-linux's script"], name, tests);
 }
 
 /** A terminal with a shell command in it, at which a test can type. */
