@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { AdminError, failureText } from '../../../infra/admin/service/failures.ts';
 import { keyListCsv, keyListText } from '../../../infra/admin/commands/key-output.ts';
 import { targetOptionsOf, withTargetOptions } from '../../../infra/admin/commands/options.ts';
@@ -81,9 +81,8 @@ describe('An input', () => {
 });
 
 describe('The service of a command', () => {
-  const { env } = process;
   afterEach(() => {
-    process.env = env;
+    jest.restoreAllMocks();
   });
 
   test.each<[Record<string, string>, string, object]>([
@@ -93,7 +92,7 @@ describe('The service of a command', () => {
     [{ PET_STORE_STAGE: 'staging' }, 'list --url a', { url: 'a' }],
     [{ PET_STORE_URL: 'a' }, 'list --stage staging', { stage: 'staging' }],
   ])('is that of the options, else of the environment: %j %s', async (variables, words, options) => {
-    process.env = { ...env, ...variables };
+    jest.replaceProperty(process, 'env', { ...process.env, ...variables });
     const program = withTargetOptions(new Command());
     const list = program.command('list').action(() => undefined);
     await program.parseAsync(words.split(' '), { from: 'user' });
@@ -164,8 +163,6 @@ describe('A failure', () => {
     ];
 
     expect(new AdminError(`No ${name}`, 'Nothing was done.').message).toBe(`No ${shown}\nNothing was done.`);
-    expect(failureText(ofAws(new Error('\u001b]0;x\u0007\u009b')), 'wait')).toContain(
-      String.raw`\u001b]0;x\u0007\u009b (Error)`,
-    );
+    expect(failureText(ofAws(new Error('\u001b]0;\u009b')), 'wait')).toContain(String.raw`\u001b]0;\u009b (Error)`);
   });
 });

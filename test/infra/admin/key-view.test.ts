@@ -67,8 +67,7 @@ describe('The usage of a key', () => {
   });
 });
 
-const put = (keyId: string | undefined, name: string, state: object = {}) =>
-  target.keyTable.add(aKey({ keyId, name, ...state }));
+const put = (keyId: string, name: string, state: object = {}) => target.keyTable.add(aKey({ keyId, name, ...state }));
 const REVOKED = { revoked: true, enabled: false };
 
 describe('A key is found', () => {
@@ -78,12 +77,6 @@ describe('A key is found', () => {
     await put('k2', 'Beta');
 
     expect(await findKey(target, text)).toMatchObject({ keyId: 'k1' });
-  });
-
-  test('by the id of its record, even before API Gateway assigns its own id', async () => {
-    const record = await put(undefined, 'Acme Pets');
-
-    expect(await findKey(target, record?.recordId ?? '')).toEqual(record);
   });
 
   test.each(['k1', 'Acme'])('after its revocation only in order to show it: %s', async (text) => {
