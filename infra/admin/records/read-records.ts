@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse/sync';
 import * as v from 'valibot';
 import { duplicateField, parseExactJson } from '../../../shared/contract/exact-json.ts';
 import { integerOrText } from '../../../shared/contract/int64.ts';
@@ -41,10 +42,11 @@ export async function* readRecords<Entry>(
     yield { line, ...(fault === undefined ? check(value, kind) : { fault: truncated(fault, MAX_FAULT_LENGTH) }) };
 }
 
-/** Without a byte order mark. Text in another encoding would lose letters. */
+/** Without a byte order mark. */
 function textOf(bytes: Uint8Array): string {
-  if (bytes.length <= MAX_FILE_BYTES) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  throw new Error(`it has more than ${formatNumber(MAX_FILE_BYTES)} bytes, split it`);
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`it has over ${formatNumber(MAX_FILE_BYTES)} bytes: split it`);
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  throw new Error('its text is not UTF-8, and would lose letters: save it as UTF-8');
 }
 
 type Row<Entry> = { readonly entry: Entry } | { readonly fault: string };
@@ -66,23 +68,28 @@ function csvRows(fileName: string, text: string, fields: v.ObjectEntries): RawRo
     const found = visible(line.join()).slice(0, MAX_FAULT_LENGTH);
     throw new AdminError(`The first line of ${fileName} must be ${wanted}, not ${found}. Nothing was written.`);
   };
-  parse(text, {
-    trim: true,
-    columns: checkColumns,
-    // Spreadsheets in many locales write semicolons. An export quotes cells with either.
-    delimiter: [',', ';'],
-    // Excel reads the separator from a first line `sep=;`.
-    comment: 'sep=',
-    comment_no_infix: true,
-    cast: (cell, { column, header }) => (header ? cell : cellValue(cell, fields[column])),
-    max_record_size: MAX_ROW_LENGTH,
-    skip_empty_lines: true,
-    // Spreadsheets leave rows such as `,,`.
-    skip_records_with_empty_values: true,
-    skip_records_with_error: true,
-    on_skip: (error) => void rows.push({ line: Number(error?.lines), fault: error?.message }),
-    on_record: (value, { lines }) => void rows.push({ line: lines, value }),
-  });
+  try {
+    parse(text, {
+      trim: true,
+      columns: checkColumns,
+      // Spreadsheets in many locales write semicolons. An export quotes cells with either.
+      delimiter: [',', ';'],
+      // Excel reads the separator from a first line `sep=;`.
+      comment: 'sep=',
+      comment_no_infix: true,
+      cast: (cell, { column, header }) => (header ? cell : cellValue(cell, fields[column])),
+      max_record_size: MAX_ROW_LENGTH,
+      skip_empty_lines: true,
+      // Spreadsheets leave rows such as `,,`.
+      skip_records_with_empty_values: true,
+      relax_column_count: true,
+      on_record: (value, { lines, error }) => void rows.push({ line: lines, value, fault: error?.message }),
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // After an unbalanced quote, it is not known where rows begin.
+    rows.push({ line: Number(error.lines), fault: error.message });
+  }
   return rows;
 }
 

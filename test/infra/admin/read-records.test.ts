@@ -35,6 +35,7 @@ describe('A CSV file', () => {
     ['an empty quantity', '1,,sold', 'quantity must be an integer from 0 to 2147483647, not ""'],
     ['an unknown status', '1,1,gone', 'status must be one of available, pending, sold, not "gone"'],
     ['an open quote', '1,"1,sold', 'Quote Not Closed'],
+    ['a quote within a cell', '1,"1"1,sold\n2,2,sold\n3,"3",sold', 'Invalid Closing Quote'],
     ['several faults', 'x,-1,sold', 'such as 42, not "x"; quantity must be'],
     ['too few cells', '1,1', 'columns length is 3, got 2'],
     ['too many cells', '3,3,sold,x', 'columns length is 3, got 4'],
@@ -113,7 +114,7 @@ describe('A JSON Lines file', () => {
 
   test('in Latin-1 is refused, as its letters would be lost', async () => {
     const bytes = Buffer.from(JSON.stringify({ ...pet, name: 'Zoë' }), 'latin1');
-    await expect(read(pets, 'f.jsonl', bytes)).rejects.toThrow(/^Cannot read f\.jsonl: .*not valid for encoding utf-8/);
+    await expect(read(pets, 'f.jsonl', bytes)).rejects.toThrow('Cannot read f.jsonl: its text is not UTF-8');
   });
 });
 
@@ -133,5 +134,5 @@ test('A file that is missing, too large or has another extension is refused', as
   const missing = { name: 'none.csv', read: () => readFile('none.csv') };
   await expect(Array.fromAsync(readRecords(missing, stockEntries))).rejects.toThrow(/^Cannot read none\.csv: .*ENOENT/);
   const large = new Uint8Array(MAX_FILE_BYTES + 1);
-  await expect(read(pets, 'pets.jsonl', large)).rejects.toThrow('it has more than 134,217,728 bytes, split it.');
+  await expect(read(pets, 'pets.jsonl', large)).rejects.toThrow('it has over 134,217,728 bytes: split it.');
 });
