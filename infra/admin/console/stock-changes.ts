@@ -10,7 +10,7 @@ import { CHART_DAYS, picture } from './usage-picture.ts';
 
 /** Max changes that a page reads of a pet. */
 const MAX_READ = 2_000;
-/** Max pages of 1 MB that it reads of all pets: a second. */
+/** Max pages of 1 MB that it reads of all pets: some seconds. */
 const MAX_PAGES = 20;
 const MAX_SHOWN = 50;
 

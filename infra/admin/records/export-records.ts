@@ -12,15 +12,6 @@ import { type Format, formatOf, type OnProgress, type RecordKind } from './recor
 /** Quotes cells with a semicolon or outer spaces, which the import would split or trim. */
 const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
 
-/** Header and rows of a file, as the import accepts them. */
-function textOf<Entry>({ schema }: RecordKind<Entry>, format: Format) {
-  const toJsonl = (entries: readonly Entry[]) => entries.map((entry) => `${recordToJson(entry)}\n`).join('');
-  if (format === '.jsonl') return { head: '', rows: toJsonl };
-  const columns = Object.keys(schema.entries);
-  const toCsv = (entries: readonly Entry[]) => stringify([...entries], { ...csvOptions, columns });
-  return { head: stringify([columns]), rows: toCsv };
-}
-
 /**
  * Writes all records of a kind to a file, which is created or replaced only when it is complete.
  *
@@ -68,7 +59,7 @@ async function openPart(file: string) {
   return { path, part, output };
 }
 
-/** The text of a file with all records of a kind, in chunks. */
+/** The text of a file with all records of a kind, in chunks, as the import accepts it. */
 export async function* recordsText<Entry>(
   target: Target,
   kind: RecordKind<Entry>,
@@ -77,14 +68,15 @@ export async function* recordsText<Entry>(
 ): AsyncGenerator<string> {
   // DynamoDB updates the count every six hours: good enough for a progress bar.
   const { Table } = await target.documents.send(new DescribeTableCommand({ TableName: target.tables[kind.table] }));
-  const { head, rows } = textOf(kind, format);
+  const columns = Object.keys(kind.schema.entries);
   let written = 0;
   const show = (): void => onProgress(written, Math.max(Table?.ItemCount ?? 0, written));
   show();
-  yield head;
+  if (format === '.csv') yield stringify([columns]);
   for await (const page of kind.all(target)) {
     written += page.length;
     show();
-    yield rows(page);
+    if (format === '.csv') yield stringify([...page], { ...csvOptions, columns });
+    else yield page.map((entry) => `${recordToJson(entry)}\n`).join('');
   }
 }

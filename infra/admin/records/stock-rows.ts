@@ -23,17 +23,9 @@ export function parseRecord(item: Item) {
   return { ...fields, at: change.slice(0, TIME_LENGTH), version: change.slice(TIME_LENGTH) };
 }
 
-/** A change for display, or a place where changes are missing. What is not known is null. */
-export interface StockRow extends Readonly<
-  Record<'at' | 'status' | 'who' | 'name' | 'token' | 'how' | 'reference' | 'reason', string | null>
-> {
-  readonly petId: string | null;
-  /** `not known`: what it replaced. The last two are gaps. */
-  readonly note: 'new' | 'removed' | 'not known' | 'not recorded' | 'older changes are not kept' | null;
-  readonly quantity: number | null;
-  readonly was: number | null;
-  readonly difference: number | null;
-}
+/** A change for display, or a place where changes are missing, which has only a note. What is not known is null. */
+export type StockRow = Readonly<{ [Name in keyof Change]: Change[Name] | null }>;
+type Change = ReturnType<typeof rowOf>;
 
 /** Keys by record id. Rows keep the id of a deleted one. */
 export type Keys = ReadonlyMap<string, KeyRecord | undefined>;
@@ -105,7 +97,8 @@ function inOrderOfWrites(records: readonly StockRecord[], current: string | unde
   return chains.toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0)).flatMap(({ chain }) => chain);
 }
 
-export function rowOf(record: StockRecord, keys: Keys): StockRow {
+/** Its note is `new`, `removed`, or `not known`: what it replaced. */
+export function rowOf(record: StockRecord, keys: Keys) {
   const { petId, at, quantity, added, replaced, status = null, token = null, how } = record;
   const { reference = null, reason = null } = record;
   const isNew = replaced === NO_ENTRY;
@@ -114,7 +107,7 @@ export function rowOf(record: StockRecord, keys: Keys): StockRow {
   const left = isRemoval(record) ? 0 : (quantity ?? null);
   const before = isNew ? 0 : was;
   const difference = added ?? (left === null || before === null ? null : left - before);
-  const note = isRemoval(record) ? 'removed' : isNew ? 'new' : difference === null ? 'not known' : null;
+  const note: string | null = isRemoval(record) ? 'removed' : isNew ? 'new' : difference === null ? 'not known' : null;
   const key = operations.has(how) ? keys.get(record.who) : undefined;
   const author = { who: key ? idOf(key) : record.who, name: key?.name ?? null, token, how, reference, reason };
   return { petId, at, note, quantity: quantity ?? null, was, difference, status, ...author };
@@ -123,4 +116,4 @@ export function rowOf(record: StockRecord, keys: Keys): StockRow {
 const who = { who: null, name: null, token: null, how: null, reference: null, reason: null };
 const empty = { petId: null, at: null, quantity: null, was: null, difference: null, status: null, ...who };
 
-const gap = (note: StockRow['note']): StockRow => ({ ...empty, note });
+const gap = (note: string): StockRow => ({ ...empty, note });
