@@ -176,17 +176,6 @@ describe('An import', () => {
     expect(petIdsIn(readFileSync(copy, 'utf8'))).toEqual(petIds);
   });
 
-  test('replaces whole records and changes no others', async () => {
-    const order =
-      '{"id":31,"petId":7,"quantity":1,"shipDate":"2026-12-01T10:00:00Z","status":"placed","complete":false}';
-    await admin.output('orders', 'import', fileOf('before.jsonl', order, order.replace('31', '32')));
-    await admin.output('orders', 'import', fileOf('after.csv', ORDERS, '31,7,2,,placed,false'));
-
-    expect(await textOf('/store/orders')).toContain(
-      `{"id":31,"petId":7,"quantity":2,"status":"placed","complete":false},${order.replace('31', '32')}`,
-    );
-  });
-
   test('fails without rows; files are relative to the directory of the user', async () => {
     fileOf('empty.csv', HEADER);
     // As npm sets it.
