@@ -65,14 +65,12 @@ test.each([
 });
 
 describe('The JSON of a response', () => {
-  test.each([
-    '{"petId":1e3}',
-    '{"petId":"Rex"}',
-    '{"petId":9223372036854775808}',
-    '[{"petId":1}',
-  ])('is refused if it is malformed or an int64 field has no int64: %s', (text) => {
-    expect(() => parseResponse(text, {})).toThrow(SyntaxError);
-  });
+  test.each(['{"petId":1e3}', '{"petId":"Rex"}', '{"petId":9223372036854775808}', '[{"petId":1}'])(
+    'is refused if it is malformed or an int64 field has no int64: %s',
+    (text) => {
+      expect(() => parseResponse(text, {})).toThrow(SyntaxError);
+    },
+  );
 
   test('keeps every int64 and every string', () => {
     const int64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { buildSync } from 'esbuild';
 import { int64Fields } from '../../../shared/contract/records.ts';
 import { run } from '../../support/admin-command.ts';
 import { issueKey } from '../../support/issue-key.ts';
@@ -72,13 +71,6 @@ describe('The package of the client', () => {
     expect(compiled).toEqual({ ...ok, stdout: '' });
     const printed = /^(pet \d+: \d+\n)+pet 101 is set to 7; \d+ requests are left\n412 PRECONDITION_FAILED: .+\n$/;
     expect(ran).toEqual({ ...ok, stdout: expect.stringMatching(printed) });
-  });
-
-  test('takes less than 12.5 kB in the bundle of a web page', () => {
-    const entryPoints = [path.join(root, 'shared/client/pet-store-inventory-client.ts')];
-    const [bundle] = buildSync({ entryPoints, bundle: true, minify: true, write: false, format: 'esm' }).outputFiles;
-
-    expect(bundle?.contents.length).toBeLessThan(12_500);
   });
 });
 
