@@ -190,6 +190,11 @@ describe('a function', () => {
     expect(notices).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
   });
 
+  test('that throws causes a 502', async () => {
+    const lambda = deploy(`exports.handler = async () => { throw new Error('secret'); };`);
+    await expect(integrate(lambda, '{}', HANG_MS)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
+  });
+
   test.each([
     ['that never returns', integrate, 'exports.handler = () => new Promise(() => {});'],
     ['that never begins to stream', integrateStreaming, streaming('await new Promise(() => {});')],
