@@ -18,13 +18,6 @@ test('npm run synth names the stacks whose templates the CDK can show', async ()
   expect(stdout + stderr).toMatch(/Supply a stack id \(\w+\/Inventory, \w+\/Inventory\) to display its template/);
 });
 
-test('cdk deploy without a pattern deploys nothing, and names the patterns', async () => {
-  const { exitCode, stderr } = await cdk('deploy');
-
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("use a pattern that matches their full path, e.g. 'staging/*', 'production/*'");
-});
-
 /** The commands of the diff of a pull request, with what it compares: with production, and with another template. */
 const changes = readFileSync('.github/workflows/changes.yml', 'utf8');
 const diffs = [...changes.matchAll(/npx cdk (diff .*) > diff\.txt/g)].map(([, words = '']) => words);

@@ -113,16 +113,6 @@ describe('The jobs', () => {
       ['pull-request.yml: audit', 'npm audit --audit-level=moderate', "${{ env.ACCEPTED != '' }}"],
     ]);
   });
-
-  test('that show the diff of a pull request always run, and fail if the synthesis failed', () => {
-    expect(jobs['changes.yml: diff']).toMatchObject({
-      if: 'always()',
-      needs: 'synth',
-      steps: expect.arrayContaining([
-        expect.objectContaining({ if: "needs.synth.result != 'success'", run: 'exit 1' }),
-      ]),
-    });
-  });
 });
 
 describe('The deployment to production', () => {
