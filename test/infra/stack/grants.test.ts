@@ -41,8 +41,7 @@ async function gatewayCallsOfSync(): Promise<string[]> {
     ['enterprise', {}],
   ] as const) {
     const { keyId = '' } = await registry.issuedKey({ ...cutOff, ...after, name: 'new' });
-    registry.move(keyId, usagePlan);
-    registry.update(keyId, { name: 'old', tags: { 'per-minute': '1' } });
+    registry.update(keyId, { planId: usagePlan, name: 'old', tags: { 'per-minute': '1' } });
   }
   const { problems } = await registry.sync();
   registry.close();

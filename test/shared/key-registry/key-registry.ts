@@ -71,27 +71,18 @@ export class KeyRegistry extends InProcessTarget {
     return key.id;
   }
 
-  /** Changes an API key. Tags that are undefined are taken away. */
-  update(keyId: string, { tags = {}, ...differences }: Partial<Omit<ApiKey, 'tags'>> & { tags?: Tags } = {}): void {
-    const key = this.records.apiKey(keyId) ?? anApiKey();
-    const all = Object.entries({ ...key.tags, ...tags }).flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, text]],
-    );
-    this.records.putApiKey({ ...key, ...differences, tags: Object.fromEntries(all) });
+  /** Changes an API key. */
+  update(keyId: string, differences: Partial<ApiKey>): void {
+    this.records.putApiKey({ ...(this.records.apiKey(keyId) ?? anApiKey()), ...differences });
   }
 
-  /** Takes a key off its usage plan, and puts it on another. */
-  move(keyId: string, planId?: string): void {
-    this.records.putApiKey({ ...(this.records.apiKey(keyId) ?? anApiKey()), planId });
-  }
-
-  /** A key from the console that is in the table, used and suspended for a time. @returns its record */
-  async usedKey(differences: Partial<ApiKey> = {}, planId = 'free'): Promise<KeyRecord> {
-    const keyId = this.putKey(differences, planId);
+  /** A key from the console that is in the table. @returns its record */
+  async consoleKey(planId: string): Promise<KeyRecord> {
+    const keyId = this.putKey({}, planId);
     await this.sync();
     const record = (await this.keys()).find((each) => each.keyId === keyId);
     if (!record) throw new Error(`The key ${keyId} has no record`);
-    return this.put({ ...record, ...usedCounters });
+    return record;
   }
 
   /** A key that the admin command has made, on the Free plan, used and suspended for a time. @returns its record */
@@ -137,8 +128,6 @@ export function newRegistryForEachTest(use: (registry: KeyRegistry) => void): Ho
   afterAll(() => clock.release());
   return clock;
 }
-
-type Tags = Readonly<Record<string, string | undefined>>;
 
 /** What {@link KeyRegistry.did} returns of a sync that did so much. */
 export const did = (report: { readonly [Part in keyof SyncReport]?: unknown } = {}) => {

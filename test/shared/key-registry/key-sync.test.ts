@@ -88,24 +88,16 @@ test('a changed plan reaches its keys without a call per key', async () => {
   expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, PutItemCommand: keys.length, ...lists });
 });
 
-test.each<[string, (key: KeyRecord) => void, Partial<KeyRecord>]>([
-  ['moved to another plan', (key) => registry.move(idOf(key), 'pro'), { plan: 'pro', ...plans.pro.limits }],
-  [
-    'deleted, and made again with the same value',
-    (key) => {
-      registry.records.deleteApiKey(idOf(key));
-      registry.putKey({ id: 'again', value: key.recordId, name: 'new' }, 'free');
-    },
-    { keyId: 'again', name: 'new' },
-  ],
-])('a key in use keeps its counters and tokens when it is %s', async (_, change, differences) => {
+test('a key in use keeps its counters and tokens when it is moved, or made again with the same value', async () => {
   const before = await registry.issuedKey({
     tokens: { ...tokenEntry('one', {}, 1), ...tokenEntry('two', { label: 'b', until: 5, pending: true }, 2) },
   });
-  change(before);
+  registry.records.deleteApiKey(idOf(before));
+  registry.putKey({ id: 'again', value: before.recordId }, 'pro');
 
-  expect(await sync()).toEqual(did({ changed: [differences.keyId ?? before.keyId] }));
-  expect(await registry.read(before)).toEqual(revised(before, { ...differences, ...INTERIM, changedAt: NOW }));
+  expect(await sync()).toEqual(did({ changed: ['again'] }));
+  const differences = { keyId: 'again', plan: 'pro', ...plans.pro.limits, ...INTERIM, changedAt: NOW } as const;
+  expect(await registry.read(before)).toEqual(revised(before, differences));
   expect(await registry.historyOf(before)).toMatchObject([{ what: [expect.stringMatching(/ \(in API Gateway\)$/)] }]);
 });
 
@@ -114,8 +106,7 @@ describe('what a command left undone', () => {
 
   test('is applied with the timestamp of the sync, and cleared three minutes later', async () => {
     const key = await registry.issuedKey({ ...CUT_OFF, plan: 'pro', ...plans.pro.limits, interimUntil: 0 });
-    registry.move(idOf(key), 'free');
-    registry.update(idOf(key), { name: 'old' });
+    registry.update(idOf(key), { planId: 'free', name: 'old' });
 
     expect(await sync()).toEqual(did({ applied: [`${key.keyId} (name, plan)`] }));
     expect(registry.records.plansOfKey(idOf(key))).toMatchObject([{ id: 'pro' }]);
@@ -126,38 +117,6 @@ describe('what a command left undone', () => {
     expect(await sync()).toEqual(did({ changed: [key.keyId] }));
     const { unappliedSince: _, ...cleared } = revised(applied, { interimUntil: clock.now + 5 * MINUTE_MS });
     expect(await registry.read(key)).toStrictEqual(cleared);
-  });
-
-  test('of a creation is completed: key, tags, plan and id', async () => {
-    const limits = { plan: 'enterprise', perMinute: 900, perDay: 9_000, expiresAtMs: Date.UTC(2031, 0, 1) } as const;
-    const { keyId, ...key } = await registry.issuedKey({ ...CUT_OFF, ...limits });
-    registry.records.deleteApiKey(keyId ?? '');
-    await registry.put(key);
-
-    expect(await sync()).toEqual(did({ applied: [`${key.recordId} (key)`] }));
-    const [made] = registry.records.apiKeys;
-    const tags = { 'per-minute': '900', 'per-day': '9000', expires: '2031-01-01T00:00:00.000Z' };
-    expect(made).toMatchObject({ name: key.name, value: key.recordId, enabled: true, tags });
-    expect(registry.records.plansOfKey(made?.id ?? '')).toMatchObject([{ id: 'enterprise' }]);
-    expect(await registry.read(key)).toMatchObject({ keyId: made?.id, unappliedSince: NOW });
-  });
-
-  test('is reported if API Gateway fails, and applied by the next sync', async () => {
-    const keys = await Promise.all([registry.issuedKey(CUT_OFF), registry.issuedKey(CUT_OFF)]);
-    for (const key of keys) registry.move(idOf(key), 'pro');
-    let failures = 1;
-    registry.around('CreateUsagePlanKeyCommand', () => {
-      if (failures-- > 0) throw new Error('it is on fire');
-    });
-    const { applied, problems = [] } = await registry.did();
-
-    expect(applied).toHaveLength(1);
-    expect(problems).toEqual([
-      expect.stringMatching(/^The key .* could not be synced \(Error: it is on fire\); the next sync retries\.$/),
-    ]);
-    clock.advance(MINUTE_MS);
-    expect((await registry.sync()).applied).toHaveLength(1);
-    for (const key of keys) expect(registry.records.plansOfKey(idOf(key))).toMatchObject([{ id: 'free' }]);
   });
 
   test('reports each key that it unblocks, even if another call fails', async () => {
@@ -179,7 +138,7 @@ describe('what a command left undone', () => {
 
   test('is applied within the time of a run, and completed by the next', async () => {
     const keys = await Promise.all(Array.from({ length: 3 }, () => registry.issuedKey(CUT_OFF)));
-    for (const key of keys) registry.move(idOf(key), 'pro');
+    for (const key of keys) registry.update(idOf(key), { planId: 'pro' });
     registry.around(
       'CreateUsagePlanKeyCommand',
       () => undefined,
@@ -230,7 +189,7 @@ test('a sync that fails at the table stops, and the next one completes it', asyn
 });
 
 test('an unreadable record is one problem, and stays unchanged', async () => {
-  const [key, other] = [await registry.usedKey(), await registry.usedKey()];
+  const [key, other] = [await registry.issuedKey(), await registry.issuedKey()];
   await registry.put({ ...key, enabled: 'yes' });
   for (const each of [key, other]) registry.update(idOf(each), { name: 'renamed' });
 

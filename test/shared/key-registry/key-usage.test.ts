@@ -1,9 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';
-import { documentClient } from '../../../shared/dynamodb.ts';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { minuteOf } from '../../../shared/keys/verdict.ts';
-import { describeOnEachEngine } from '../../support/engines.ts';
+import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { recordCalls } from '../recorded-calls.ts';
 import { aKey, createUsageTable } from '../../support/tables.ts';
 
@@ -14,7 +13,7 @@ describeOnEachEngine('the usage table', () => {
   let usage: KeyUsage;
 
   beforeEach(async () => {
-    client = documentClient();
+    client = testClient();
     usage = new KeyUsage(client, await createUsageTable(client));
   });
 

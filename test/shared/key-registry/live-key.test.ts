@@ -99,20 +99,6 @@ describe('a key that is read individually equals the listed one; its plan is', (
   });
 });
 
-test.each<[string, string | undefined, string | undefined]>([
-  ['its new plan, if the list of its plans is old', 'free', 'pro'],
-  ['its plan, if the list of its plans lacks it', undefined, 'pro'],
-  ['none, if the list of its plans still has one', 'free', undefined],
-])('a key that is read individually is on %s', async (_, listed, planId) => {
-  const keyId = registry.putKey({ value: ISSUED }, listed);
-  const read = () => readLiveKey(registry.target.gateway, registry.target.apiStage, keyId);
-  registry.ageLists();
-  expect(await read()).toMatchObject({ keyId });
-  registry.move(keyId, planId);
-
-  expect(await read()).toMatchObject({ usagePlanId: planId });
-});
-
 describe('the lists of API Gateway', () => {
   test('omit the keys of a usage plan that is deleted meanwhile', async () => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));

@@ -5,7 +5,7 @@ import { did, type KeyRegistry, MINUTE_MS, newRegistryForEachTest, NOW } from '.
 let registry: KeyRegistry;
 const clock = newRegistryForEachTest((made) => (registry = made));
 
-const offPlan = (key: KeyRecord) => registry.move(idOf(key));
+const offPlan = (key: KeyRecord) => registry.update(idOf(key), { planId: undefined });
 const deleted = (key: KeyRecord) => registry.records.deleteApiKey(idOf(key));
 const FRESH = { suspendedUntil: 0, suspendedByAdmin: false };
 const issued = (count: number) => Promise.all(Array.from({ length: count }, () => registry.issuedKey(FRESH)));
@@ -21,18 +21,8 @@ describe('a key that was deleted in API Gateway', () => {
     expect(await registry.historyOf(key)).toMatchObject([{ what: ['disabled'], reason: 'deleted in API Gateway' }]);
   });
 
-  test('is created anew and reported if a change of it is pending', async () => {
-    const key = await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS });
-    registry.records.deleteApiKey(idOf(key));
-
-    const problems = [expect.stringMatching(`The key ${key.keyId} was deleted .* created anew .* keys suspend`)];
-    expect(await registry.did()).toEqual(did({ applied: [`${key.keyId} (key)`], opened: [key.keyId], problems }));
-    expect(registry.records.apiKeys).toMatchObject([{ value: key.recordId, enabled: true, planId: 'free' }]);
-    expect(await registry.read(key)).toMatchObject({ enabled: true, keyId: registry.records.apiKeys[0]?.id });
-  });
-
   test('is blocked and named if it was created there: its value is not stored', async () => {
-    const key = await registry.usedKey();
+    const key = await registry.consoleKey('free');
     registry.records.deleteApiKey(idOf(key));
 
     const problems = [expect.stringMatching(`The key ${key.keyId} was created in API Gateway, and is missing there`)];
@@ -86,13 +76,13 @@ describe('many keys that seem deleted', () => {
     const ids = Array.from({ length: all }, () => registry.putKey({}, 'free'));
     await registry.sync();
     // Of those that were created manually, only the plan can be restored.
-    for (const id of ids.slice(0, 11)) registry.move(id);
+    for (const id of ids.slice(0, 11)) registry.update(id, { planId: undefined });
 
     expect((await registry.sync()).closed).toHaveLength(closed);
   });
 
   test('stay unchanged if their plan is missing', async () => {
-    const key = await registry.usedKey({}, 'pro');
+    const key = await registry.consoleKey('pro');
     registry.records.plans.delete('pro');
 
     const problems = ['The stage has no usage plan tagged plan=pro.'];
