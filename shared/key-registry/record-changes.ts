@@ -10,21 +10,13 @@ export type GatewayFields = Pick<
   'keyId' | 'name' | 'plan' | 'perMinute' | 'perDay' | 'enabled' | 'expiresAtMs'
 >;
 
-/** The attributes that only requests change. */
-type Counter =
-  | 'currentMinute'
-  | 'minuteUsed'
-  | 'minuteRefused'
-  | 'dayUsed'
-  | 'dayRefused'
-  | 'priorMinute'
-  | 'priorUsed'
-  | 'priorRefused';
+type OwnFields = Pick<
+  KeyRecord,
+  'tokens' | 'revoked' | 'purgeAt' | 'unappliedSince' | 'interimUntil' | 'suspendedUntil' | 'suspendedByAdmin'
+>;
 
 /** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
-export type KeyChange = Readonly<
-  Partial<Omit<KeyRecord, 'recordId' | 'createdAt' | 'changedAt' | 'revision' | Counter>>
-> & { readonly minuteRefused?: 0 };
+export type KeyChange = Readonly<Partial<GatewayFields & OwnFields>> & { readonly minuteRefused?: 0 };
 
 /** The state of a new key. */
 const initialState = {

@@ -52,13 +52,10 @@ export interface Refusal {
 /** The outcome if admitted or refused, and the key after it. */
 export type CountedVerdict = { readonly kind: 'admitted'; readonly key: KeyRecord } | Refusal;
 
-/** The outcome for one request. */
-export type Verdict = CountedVerdict | Denial;
+/** The outcome for one request. `isSuspended`: an admin has suspended the key until it is resumed; its token is valid. */
+export type Verdict = CountedVerdict | { readonly kind: 'denied'; readonly isSuspended: boolean };
 
-/** `isSuspended`: an admin has suspended the key until it is resumed. The token is valid otherwise. */
-export type Denial = { readonly kind: 'denied'; readonly isSuspended: boolean };
-
-const DENIED: Denial = { kind: 'denied', isSuspended: false };
+const DENIED: Verdict = { kind: 'denied', isSuspended: false };
 
 /** The minute that a request counts in, and what it starts: a new minute, or a new day too. */
 export interface CountedIn<Start extends 'minute' | 'day' = 'minute' | 'day'> {

@@ -1,20 +1,9 @@
 import { expect, jest, test } from '@jest/globals';
 import { KeyUsage } from '../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../shared/key-registry/key-table.ts';
-import type { syncKeys, SyncReport } from '../../shared/key-registry/key-sync.ts';
+import type { syncKeys } from '../../shared/key-registry/key-sync.ts';
 import { metricsIn, recordLog } from '../support/request-lines.ts';
 
-const nothing: SyncReport = {
-  added: [],
-  changed: [],
-  closed: [],
-  applied: [],
-  opened: [],
-  left: [],
-  unchanged: [],
-  problems: [],
-  keysInAccount: 7,
-};
 const log = recordLog();
 const sync = jest.fn<typeof syncKeys>();
 jest.unstable_mockModule('../../shared/key-registry/key-sync.ts', () => ({ syncKeys: sync }));
@@ -25,13 +14,15 @@ const { handler } = await import('../../functions/sync-keys.ts');
 test('a sync logs one line with its counts, at most 100 names each, and its two metrics', async () => {
   const many = Array.from({ length: 130 }, (_, index) => `key-${index}`);
   sync.mockResolvedValue({
-    ...nothing,
     added: many,
+    changed: [],
     closed: ['gone'],
+    applied: [],
     opened: ['again'],
-    unchanged: ['a', 'b'],
     left: ['c'],
+    unchanged: ['a', 'b'],
     problems: ['p', 'q'],
+    keysInAccount: 7,
   });
   await handler();
   const line: unknown = JSON.parse(log());

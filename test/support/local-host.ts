@@ -6,7 +6,7 @@ import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 import { type LocalServer, type LocalServerOptions, startLocalServer } from '../../infra/local/local-server.ts';
 import { localClient } from '../../infra/local-endpoint.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
-import { LogScan } from './secrets.ts';
+import { scanLogs } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 import { StockTable } from './tables.ts';
 import { until } from './until.ts';
@@ -71,9 +71,9 @@ export class LocalHost {
     this.documents.destroy();
     const { keys, records, logDirectory } = this.host;
     const secrets = new Set([...this.issuedKeys, ...Object.values(keys), ...records.apiKeys.map(({ value }) => value)]);
-    const scan = new LogScan(logDirectory);
+    const expectNoSecrets = scanLogs(logDirectory);
     await this.host.close();
-    scan.expectNoSecrets(secrets);
+    expectNoSecrets(secrets);
   }
 
   #output(name: string): string {

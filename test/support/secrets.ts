@@ -85,24 +85,17 @@ function piecesOf(secret: string): string[] {
 /**
  * Finds secrets in the logs of a server. Its last lines are written while it closes, which may delete the directory;
  * so the files are linked to from elsewhere before, and read after.
+ *
+ * @returns to call after; throws an Error that names file, line and kind of each secret, and no secret
  */
-export class LogScan {
-  readonly #links = mkdtempSync(join(tmpdir(), 'pet-store-log-scan-'));
-
-  /** Call it before the server is closed. */
-  constructor(logDirectory: string) {
-    for (const file of readdirSync(logDirectory)) linkSync(join(logDirectory, file), join(this.#links, file));
-  }
-
-  /** Call it after. @throws Error that names file, line and kind of each secret, and no secret */
-  expectNoSecrets(keys: Iterable<string>): void {
-    const known = [...keys];
-    const leaks = readdirSync(this.#links).flatMap((file) =>
-      secretsInLog(readFileSync(join(this.#links, file), 'utf8'), known).map(
-        ({ kind, line }) => `${file}:${line}: ${kind}`,
-      ),
+export function scanLogs(logDirectory: string): (keys: ReadonlySet<string>) => void {
+  const links = mkdtempSync(join(tmpdir(), 'pet-store-log-scan-'));
+  for (const file of readdirSync(logDirectory)) linkSync(join(logDirectory, file), join(links, file));
+  return (keys) => {
+    const leaks = readdirSync(links).flatMap((file) =>
+      secretsInLog(readFileSync(join(links, file), 'utf8'), keys).map(({ kind, line }) => `${file}:${line}: ${kind}`),
     );
-    rmSync(this.#links, { recursive: true });
+    rmSync(links, { recursive: true });
     if (leaks.length > 0) throw new Error(`There are secrets in the logs:\n${leaks.join('\n')}`);
-  }
+  };
 }
