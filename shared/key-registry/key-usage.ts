@@ -83,7 +83,6 @@ export class KeyUsage {
     return (await this.#query(recordId ?? ALL_KEYS, from)).toReversed();
   }
 
-  /** The item of a day. */
   static itemOf(recordId: string, usage: DayUsage) {
     return { recordId, ...usage, ttl: Math.floor((Date.parse(usage.day) + RETENTION_MS) / 1_000) };
   }

@@ -31,7 +31,6 @@ const initialState = {
   suspendedByAdmin: false,
 } as const satisfies Partial<KeyRecord>;
 
-/** The record of a new key. */
 export const newRecord = (fields: Omit<KeyRecord, keyof typeof initialState> & Partial<KeyRecord>): KeyRecord => ({
   ...initialState,
   ...fields,
@@ -70,7 +69,6 @@ export const MAIN_LABEL = 'main';
 
 export type Tokens = KeyRecord['tokens'];
 
-/** The parameters of a new token. */
 export interface AddTokenParams {
   readonly access?: TokenRecord['access'] | undefined;
   readonly label?: string;

@@ -116,7 +116,6 @@ function inTime({ unappliedSince = 0 }: KeyRecord): { readonly abortSignal: Abor
 
 const OWN_TAGS = [gatewayTags.perMinute, gatewayTags.perDay, gatewayTags.expires];
 
-/** The tags that a key must have. */
 function tagsOf({ plan, perMinute, perDay, expiresAtMs }: KeyRecord): Record<string, string> {
   const limits = { [gatewayTags.perMinute]: String(perMinute), [gatewayTags.perDay]: String(perDay) };
   return {

@@ -10,7 +10,6 @@ export const DAY_MS = MINUTES_PER_DAY * MINUTE_MS;
 /** The minute of a time (Unix milliseconds). */
 export const minuteOf = (epochMs: number): Minute => Math.floor(epochMs / MINUTE_MS);
 
-/** The first millisecond of a minute. */
 export const startOfMinute = (minute: Minute): number => minute * MINUTE_MS;
 
 /** The first millisecond after a minute. */
@@ -19,7 +18,6 @@ export const endOfMinute = (minute: Minute): number => startOfMinute(minute + 1)
 /** The UTC day of a time (Unix milliseconds), such as `2026-11-21`. */
 export const isoDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
-/** The first minute of a minute's UTC day. */
 export const firstMinuteOfDay = (minute: Minute): Minute => minute - (minute % MINUTES_PER_DAY);
 
 /** The first millisecond after a minute's UTC day. */
@@ -30,7 +28,6 @@ export const isSameDay = (a: Minute, b: Minute): boolean => firstMinuteOfDay(a) 
 /** Duration of the suspension after repeated refusals within a minute, in milliseconds. */
 export const SUSPENSION_MS = 5 * 60_000;
 
-/** One of the windows that limit a key. */
 export interface Window {
   readonly limit: number;
   readonly remaining: number;

@@ -124,7 +124,7 @@ export class InProcessTarget {
   }
 
   /** From here on each list of API Gateway is as it was when it was first read, until a time (Unix milliseconds). */
-  ageLists(until = Infinity): void {
+  ageLists(until: number): void {
     this.#oldLists = { until, responses: new Map() };
   }
 
