@@ -26,6 +26,33 @@ export async function takePicture(page: Page, name: string, height = 620): Promi
   if (viewport) await page.setViewportSize(viewport);
 }
 
+export type FormFields = Readonly<Record<'shown' | 'sent', Set<string>>>;
+
+/** Runs in each page. A field is named with its form's method and path, and a form without fields by these. */
+const reportFields = `
+  const report = (event, form, isWanted) => {
+    const path = new URL(form.action).pathname.replace(/^\\/[^/]+/, '').replace(/^\\/keys\\/[^/]+\\//, '/keys/:id/');
+    const fields = [...form.elements].filter(({ type }) => type !== 'hidden' && type !== 'submit');
+    const names = fields.filter(isWanted).map(({ name }) => name);
+    if (fields.length === 0) names.push(form.elements.confirmed ? 'confirmed' : '');
+    addFields(event, names.map((name) => [form.method, path, name].join(' ')));
+  };
+  const isFilled = ({ selectedOptions, value, defaultValue }) =>
+    selectedOptions ? !selectedOptions[0].defaultSelected : value !== defaultValue;
+  addEventListener('DOMContentLoaded', () => [...document.forms].map((form) => report('shown', form, () => true)));
+  addEventListener('submit', ({ target }) => report('sent', target, isFilled));
+`;
+
+/** The fields of all forms that a page shows from now on, and those that were filled in and sent. */
+export async function watchForms(page: Page): Promise<FormFields> {
+  const fields: FormFields = { shown: new Set(), sent: new Set() };
+  await page.exposeFunction('addFields', (event: keyof FormFields, names: readonly string[]) => {
+    for (const name of names) fields[event].add(name);
+  });
+  await page.addInitScript(reportFields);
+  return fields;
+}
+
 /** Unpacks Chromium, and the libraries that a small system lacks, into `TMPDIR`. */
 const unpack = `
   const { default: chromium } = await import('@sparticuz/chromium');
