@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import * as v from 'valibot';
 import { type ServedConsole, serveConsole } from '../../infra/admin/console/console-app.ts';
 import type { Target } from '../../infra/admin/service/target.ts';
 import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
@@ -23,7 +22,6 @@ const phone = { width: 400, height: 844 };
 const NAME = 'W'.repeat(MAX_NAME_BYTES);
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const findingsSchema = v.array(v.object({ id: v.string(), nodes: v.array(v.object({ html: v.string() })) }));
 
 describeInBrowser('The console in a browser', () => {
   let host: LocalHost;
@@ -112,10 +110,8 @@ describeInBrowser('The console in a browser', () => {
       await page.setViewportSize(screen);
       await page.emulateMedia({ colorScheme });
       const overflow = await page.evaluate(`document.documentElement.scrollWidth - ${screen.width}`);
-      const found = await page.evaluate(`axe.run(${rules}).then(({ violations }) => violations)`);
-      const faults = v
-        .parse(findingsSchema, found)
-        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
+      const faults = await page.evaluate(`axe.run(${rules}).then(({ violations }) =>
+        violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
       expect({ name, colorScheme, overflow, faults }).toEqual({ name, colorScheme, overflow: 0, faults: [] });
     }
     await page.setViewportSize(desktop);
@@ -227,17 +223,16 @@ describeInBrowser('The console in a browser', () => {
       const place = (element) => element.getBoundingClientRect();
       const [base, line] = ['.base', 'line:not(.base)'].map((name) => place(document.querySelector('.days ' + name)).y);
       const numbers = (...pixels) => pixels.map((each) => Math.round((each * 1000) / (base - line)).toLocaleString('en'));
-      return [...document.querySelectorAll('.days g')].map((day) => {
+      const days = [...document.querySelectorAll('.days g')].map((day) => {
         const [used, refused] = [...day.querySelectorAll('rect:not(.mark)')].map(place);
-        const tops = numbers(base - used.top, used.top - refused.top);
-        return [day.textContent.match(/[\\d,]+(?= [ar])/g), tops, numbers(used.height, refused.height)];
+        const [tops, heights] = [numbers(base - used.top, used.top - refused.top), numbers(used.height, refused.height)];
+        return [day.textContent.match(/[\\d,]+(?= [ar])/g), tops, heights].map(String);
       });
+      return { isMonth: days.length > 25, wrong: days.filter(([title, ...drawn]) => drawn.some((each) => each !== title)) };
     })()`);
+    expect(days).toEqual({ isMonth: true, wrong: [] });
     await open('/overview');
     await takePicture(page, 'console', 840);
-    const all = v.parse(v.array(v.tuple([v.array(v.string()), v.unknown(), v.unknown()])), days);
-    expect(all.length).toBeGreaterThan(25);
-    expect(all.map(([, ...drawn]) => drawn)).toEqual(all.map(([title]) => [title, title]));
   });
 
   test.each(['/overview', '/nowhere', '/keys?plan=business', '/keys'])(
