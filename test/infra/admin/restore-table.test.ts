@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { importFile } from '../../../infra/admin/commands/record-commands.ts';
 import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
@@ -187,7 +187,9 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
       const onStage = { ...target, stage: 'staging', place: 'the stage staging' } as const;
       return importFile(stockEntries, () => Promise.resolve(onStage), { dryRun: false, yes, reason: 'count' }, file);
     };
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     await expect(importing(false)).rejects.toThrow('the stage staging? The replaced values');
+    stderr.mockRestore();
     expect(await itemsOf(live)).toEqual(unchanged);
 
     let other: Promise<void> | undefined;
