@@ -1,9 +1,9 @@
-import { ENTRY_TAG, isInt64, MAX_LIMIT, MAX_QUANTITY } from '../contract/records.ts';
-import type { InventoryClientOptions, PageOptions, UpdateOptions } from './client-options.ts';
+import { ENTRY_TAG, isInt64, MAX_QUANTITY } from '../contract/records.ts';
+import type { InventoryClientOptions, UpdateOptions } from './client-options.ts';
 import type { InventoryUpdateRow, PetId } from './inventory-client.ts';
 
-type Options = InventoryClientOptions & PageOptions<unknown> & UpdateOptions;
-type Name = keyof Omit<Options & InventoryUpdateRow, 'petId'>;
+type Checked = InventoryClientOptions & UpdateOptions & InventoryUpdateRow;
+type Name = keyof Omit<Checked, 'petId' | 'fetch' | 'signal'>;
 type Rule = readonly [text: string, isValid: (value: unknown) => boolean];
 
 const like = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
@@ -12,15 +12,13 @@ const integer = (min: number, max = Infinity): Rule => [
   (value) => (Number.isInteger(value) || value === Infinity) && Number(value) >= min && Number(value) <= max,
 ];
 
-/** The rule of each option, and of each field of a row. */
+/** Of values that the service does not see, or that must not reach it, such as an undefined condition. */
 const rules: Readonly<Record<Name, Rule>> = {
   baseUrl: [
     'a URL such as https://example.com/v1, without user, query and fragment',
     (url) => /^https?:\/\/[^\s?#@]+$/.test(String(url)) && URL.canParse(String(url)),
   ],
   apiKey: ['visible ASCII characters, without spaces', like(/^[\x21-\x7e]+$/)],
-  fetch: ['a function', (value) => typeof value === 'function'],
-  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
   // The longest timer of Node.js.
   timeout: integer(1, 2 ** 31 - 1),
   concurrency: integer(1),
@@ -28,9 +26,6 @@ const rules: Readonly<Record<Name, Rule>> = {
   maxQueueTime: integer(0),
   maxWait: integer(0),
   retryDelay: integer(1),
-  status: ['a status', like(/^[a-z]+$/)],
-  limit: integer(1, MAX_LIMIT),
-  cursor: ['`next` of a page', like(/^[\w-]+$/)],
   idempotencyKey: ['1 to 255 visible ASCII characters', like(/^[\x21-\x7e]{1,255}$/)],
   ifMatch: ['the ETag of an entry, such as "mX0aVbq3Zk1T" with its quotes', like(ENTRY_TAG)],
   ifQuantity: integer(0, MAX_QUANTITY),

@@ -154,18 +154,13 @@ export class InventoryClient {
     for (const [name, value] of Object.entries({ limit, cursor, status }))
       if (value !== undefined) query.set(name, String(value));
     const page = await this.#sender.send<readonly T[]>([path, query].filter(String).join('?'), options, [record]);
-    return { ...page, next: nextCursor(page.response.headers.get('Link')) };
+    // Such as `</v1/inventory?limit=2&cursor=…>; rel="next"`.
+    return { ...page, next: /[?&]cursor=([\w-]+)/.exec(page.response.headers.get('Link') ?? '')?.[1] };
   }
 }
 
 const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
-
-/** The cursor in a header such as `</v1/inventory?limit=2&cursor=…>; rel="next"`. */
-function nextCursor(link: string | null): string | undefined {
-  const target = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
-  return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;
-}
 
 type RowResult = InventoryUpdateResultOf<bigint>;
 type Row = InventoryUpdateRow & { readonly petId: bigint };
