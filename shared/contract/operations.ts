@@ -3,20 +3,18 @@ import type { ErrorCode } from './errors.ts';
 import { int64Schema, integerFrom } from './int64.ts';
 import { petStatusSchema } from './inventory.ts';
 import { orderStatusSchema } from './orders.ts';
-import { MAX_LIMIT } from './records.ts';
 import { type OperationId, type Route, routes } from './routes.ts';
 
-export { MAX_LIMIT } from './records.ts';
+/** Max entries per page of a list. */
+export const MAX_LIMIT = 1_000;
 
-/** Query parameter `limit`: max entries per page. Without it the response is the complete list. */
 export const limitSchema = v.pipe(
   integerFrom(1, MAX_LIMIT),
   v.description(
-    `Max entries per page; the Link header has the URL of the next. Without it: the complete list, streamed.`,
+    'Max entries per page; the Link header has the URL of the next. Without it: the complete list, streamed.',
   ),
 );
 
-/** Query parameter `cursor`: where a page begins. Clients copy it from the previous page's `Link` header. */
 export const cursorSchema = v.pipe(
   v.string(),
   v.regex(/^[\w-]{1,200}$/, 'must be copied unchanged from a Link header'),
@@ -27,7 +25,6 @@ export const cursorSchema = v.pipe(
 export const MAX_IDS = 100;
 export const IDS_RULE = `must be 1 to ${MAX_IDS} different int64s with commas between, such as 101,103`;
 
-/** Query parameter `petId`: the entries of these pets; excludes other parameters. */
 export const petIdsSchema = v.pipe(
   v.array(int64Schema, IDS_RULE),
   v.maxLength(MAX_IDS, IDS_RULE),
@@ -109,7 +106,6 @@ export const operations = {
   getKey: { ...routes.getKey, purpose: "Get plan, limits and expiry of the request's key", errors: [] },
 } as const satisfies Record<OperationId, Operation>;
 
-/** An operation that lists. */
 export type ListId = {
   [Id in OperationId]: (typeof operations)[Id] extends { query: object } ? Id : never;
 }[OperationId];

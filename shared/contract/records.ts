@@ -27,9 +27,6 @@ export const MAX_QUANTITY = 2_147_483_647;
 /** An ETag of a stock entry. */
 export const ENTRY_TAG = /^"[\w-]{1,98}"$/;
 
-/** Max entries per page of a list. */
-export const MAX_LIMIT = 1_000;
-
 /** The fields that are int64, wherever they are. */
 export const int64Fields: readonly string[] = ['id', 'petId'];
 

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws
 import * as v from 'valibot';
 import { isErrorCode, ServiceError } from '../contract/errors.ts';
 import { type Int64, INT64_RULE, isInt64 } from '../contract/int64.ts';
-import { type OperationId, operationAt } from '../contract/routes.ts';
+import { operationAt } from '../contract/routes.ts';
 
 /** The outcome of a request that reaches its function. */
 export const ADMITTED = 'ADMITTED';
@@ -61,33 +61,20 @@ export const readAuthorizerContext = (context: unknown): AuthorizerContext =>
 export type RequestHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** A request from API Gateway, parsed. */
-export interface ApiRequest {
-  readonly id: string;
-  /** When the gateway received it, Unix milliseconds. */
-  readonly receivedAt: number;
-  readonly method: string;
-  /** The resource path, such as `/inventory/{petId}`. */
-  readonly resource: string;
-  /** The requested path, with the stage. */
-  readonly path: string;
-  /** Undefined if no operation matches. */
-  readonly operation: OperationId | undefined;
-  readonly pathParameters: Readonly<Record<string, string | undefined>>;
-  readonly query: Readonly<Record<string, readonly string[] | undefined>>;
-  readonly headers: RequestHeaders;
-  readonly body: Buffer;
-  /** The authorizer's context. */
-  readonly authorizer: AuthorizerContext;
-}
+export type ApiRequest = Readonly<ReturnType<typeof readRequest>>;
 
-export function readRequest(event: APIGatewayProxyEvent): ApiRequest {
+export function readRequest(event: APIGatewayProxyEvent) {
   const { httpMethod: method, resource, requestContext } = event;
   return {
     id: requestContext.requestId,
+    /** When the gateway received it, Unix milliseconds. */
     receivedAt: requestContext.requestTimeEpoch,
     method,
+    /** The resource path, such as `/inventory/{petId}`. */
     resource,
+    /** The requested path, with the stage. */
     path: requestContext.path,
+    /** Undefined if no operation matches. */
     operation: operationAt(method, resource),
     pathParameters: event.pathParameters ?? {},
     query: event.multiValueQueryStringParameters ?? {},
