@@ -24,7 +24,6 @@ async function getPet(request: ApiRequest): Promise<Reply> {
   return withEntityTag(request.headers, { status: 200, body: recordToJson(pet) });
 }
 
-/** The record of a pet and its stock entry. */
 const find = (petId: Int64) => Promise.all([findPet(client, petsTable, petId), stock.find(petId)]);
 
 export const { handler, initialize } = operationHandler(getPet, {

@@ -73,7 +73,6 @@ function excuseOf({ status, complete = true, cause = '' }: CompletedRequest): Re
   return undefined;
 }
 
-/** The common part of a stage's lines. */
 export const logOrigin = () => ({
   namespace: requiredEnv('METRICS_NAMESPACE'),
   stack: requiredEnv('STACK_NAME'),

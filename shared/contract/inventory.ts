@@ -4,7 +4,6 @@ import { ENTRY_TAG, type InventoryItemOf, type InventoryUpdateOf, MAX_QUANTITY, 
 
 export { MAX_QUANTITY } from './records.ts';
 
-/** A stock count. */
 export const quantitySchema = integerFrom(0, MAX_QUANTITY);
 
 export const petStatusSchema = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
@@ -29,7 +28,6 @@ export type InventoryAdjustment = v.InferOutput<typeof inventoryAdjustmentSchema
 
 /** Max updates per request. */
 export const MAX_UPDATES = 25;
-/** The rule for the rows, as text. */
 export const ROWS_RULE = `must be an array of 1 to ${MAX_UPDATES} updates`;
 const TAG_RULE = 'must be an ETag from a response, such as "mX0aVbq3Zk1T" with its quotes';
 

@@ -15,10 +15,8 @@ const nameSchema = v.pipe(
 
 export type Label = LabelOf<Int64>;
 
-/** The kind of an animal. */
 export const petCategorySchema = v.strictObject({ id: int64Schema, name: nameSchema } satisfies SchemasOf<Label>);
 
-/** A label of a pet. */
 export const petTagSchema = v.strictObject({ id: int64Schema, name: nameSchema } satisfies SchemasOf<Label>);
 
 export type PetRecord = PetRecordOf<Int64>;

@@ -30,7 +30,6 @@ export const ENTRY_TAG = /^"[\w-]{1,98}"$/;
 /** The fields that are int64, wherever they are. */
 export const int64Fields: readonly string[] = ['id', 'petId'];
 
-/** Statuses a pet can have. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 

@@ -15,7 +15,6 @@ import {
 import { ADMITTED, type AuthorizerContext, type LimitContext } from './request.ts';
 import { helpLink } from './response-headers.ts';
 
-/** Why a request is denied. */
 export type DenialCode = Extract<ErrorCode, 'API_KEY_MISSING' | 'API_KEY_INVALID'>;
 
 /** `WWW-Authenticate` for each: without `error` if no key was sent (RFC 6750 §3.1). */

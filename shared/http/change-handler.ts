@@ -13,7 +13,6 @@ import { operationHandler, type Reply } from './operation-handler.ts';
 import { type ApiRequest, parsePetId } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
 
-/** The schema of a body with the fields of an update. */
 type ChangeSchema = v.GenericSchema<unknown, InventoryUpdate | InventoryAdjustment>;
 
 /** The changes of stock of a function, in the tables that its environment names. */

@@ -20,7 +20,6 @@ const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const TAG_LIST =
   /^[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*[ \t,]*$/;
 
-/** The entity tags in the value of a header. */
 const tagsIn = (header: string): string[] => header.match(TAGS) ?? [];
 
 /** The header of a response whose request was applied before. */
@@ -144,7 +143,6 @@ export const IDEMPOTENCY_KEY_RULE = `1 to ${MAX_LENGTH} printable ASCII characte
 // oxlint-disable-next-line no-useless-escape
 const SYNTAX = /^(?:"(?:[ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$/;
 
-/** As JSON Schema has it. */
 export const IDEMPOTENCY_KEY_PATTERN = SYNTAX.source;
 
 /** Quotes, and a backslash before each escaped character. */

@@ -15,7 +15,6 @@ export const securityHeaders = {
 /** The client may cache it, and must revalidate with `If-None-Match` (RFC 9111 §5.2.2). */
 export const REVALIDATED = 'private, no-cache';
 
-/** The header with the stability of an operation. */
 export const STABILITY_HEADER = 'X-API-Stability';
 
 /** The header of an operation that is not stable; none for a stable one. */

@@ -7,7 +7,7 @@ import {
   type UsagePlan,
 } from '@aws-sdk/client-api-gateway';
 import pThrottle from 'p-throttle';
-import { type PlanId, planIds } from '../keys/plans.ts';
+import { planIds } from '../keys/plans.ts';
 import { gatewayTags, INTERNAL_PLAN } from './gateway-tags.ts';
 
 /** The stage of a REST API with the service's usage plans and keys. */
@@ -62,14 +62,6 @@ export async function ignoreNotFound<Response>(call: Promise<Response>): Promise
   }
 }
 
-/** A usage plan for customers of the stage. */
-export interface CustomerPlan {
-  readonly usagePlanId: string;
-  readonly name: string;
-  /** Undefined if its tag is missing or unknown. */
-  readonly plan: PlanId | undefined;
-}
-
 /**
  * The usage plans for customers of the stage: one for each plan of the catalog.
  *
@@ -79,15 +71,18 @@ export async function customerPlans(
   client: APIGatewayClient,
   stage: ApiStage,
   query: { readonly keyId?: string } = {},
-): Promise<CustomerPlan[]> {
+) {
   const pages = await Array.fromAsync(paginateGetUsagePlans({ client, pageSize: PAGE_SIZE }, query));
   const usagePlans = pages.flatMap(({ items = [] }) => items).filter((each) => isForCustomers(each, stage));
   return usagePlans.map(({ id: usagePlanId = '', name = usagePlanId, tags }) => ({
     usagePlanId,
     name,
+    /** Undefined if its tag is missing or unknown. */
     plan: planIds.find((each) => each === tags?.[gatewayTags.plan]),
   }));
 }
+
+export type CustomerPlan = Awaited<ReturnType<typeof customerPlans>>[number];
 
 const isForCustomers = ({ apiStages = [], tags }: UsagePlan, { apiId, stage }: ApiStage): boolean =>
   tags?.[gatewayTags.plan] !== INTERNAL_PLAN &&

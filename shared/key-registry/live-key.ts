@@ -31,22 +31,12 @@ export interface LiveKey {
   readonly problem: string | undefined;
 }
 
-/** A snapshot of a stage's keys in API Gateway. */
-export interface GatewayState {
-  /** All keys of the account in the region, of all stages and services. Values are unique. */
-  readonly keys: readonly LiveKey[];
-  /** Whether each plan of the catalog has a usage plan. If not, keys may be on none without an admin's edit. */
-  readonly hasAllPlans: boolean;
-  /** Problems that an admin must fix, as text. */
-  readonly problems: readonly string[];
-}
-
 /**
  * Reads all keys and customers' usage plans: a call per 500 keys, and one per usage plan. The lists may be minutes old.
  *
  * @throws if the responses are incomplete: an unlisted key must not be mistaken for a deleted one
  */
-export async function readGatewayState(client: APIGatewayClient, stage: ApiStage): Promise<GatewayState> {
+export async function readGatewayState(client: APIGatewayClient, stage: ApiStage) {
   const usagePlans = await customerPlans(client, stage);
   const missing = planIds.filter((id) => !usagePlans.some(({ plan }) => plan === id));
   const planOf = new Map<string, CustomerPlan>();
@@ -55,7 +45,14 @@ export async function readGatewayState(client: APIGatewayClient, stage: ApiStage
   const listed = new Map(pages.flatMap(({ items = [] }) => items.map((each) => [each.id ?? '', each])));
   const keys = [...listed].map(([keyId, apiKey]) => liveKey(apiKey, planOf.get(keyId)));
   const withoutPlan = missing.map((id) => `The stage has no usage plan tagged ${gatewayTags.plan}=${id}.`);
-  return { keys, hasAllPlans: missing.length === 0, problems: [...withoutPlan, ...shortOfKeys(keys.length)] };
+  return {
+    /** All keys of the account in the region, of all stages and services. Values are unique. */
+    keys,
+    /** Whether each plan of the catalog has a usage plan. If not, keys may be on none without an admin's edit. */
+    hasAllPlans: missing.length === 0,
+    /** Problems that an admin must fix, as text. */
+    problems: [...withoutPlan, ...shortOfKeys(keys.length)],
+  };
 }
 
 /** The ids of the keys on a usage plan; none if it was deleted meanwhile. */

@@ -18,7 +18,6 @@ type OwnFields = Pick<
 /** The attributes that a change may set; `undefined` removes one. Of the counters, it may only reset refusals. */
 export type KeyChange = Readonly<Partial<GatewayFields & OwnFields>> & { readonly minuteRefused?: 0 };
 
-/** The state of a new key. */
 const initialState = {
   revision: 1,
   revoked: false,

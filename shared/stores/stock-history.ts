@@ -92,7 +92,6 @@ export class StockHistory {
     }
   }
 
-  /** Reports that a change is perhaps not recorded. */
   warn(error: unknown, petId: Int64): void {
     this.#settings.onLost(error, petId);
   }
