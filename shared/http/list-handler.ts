@@ -1,25 +1,20 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import type { Int64 } from '../contract/int64.ts';
 import { type ListId, operations } from '../contract/operations.ts';
 import { responseTo } from '../dynamodb.ts';
 import { logError, SLOW_CLIENT } from '../log.ts';
-import type { Page, Selection } from '../stores/sorted-table.ts';
+import type { SortedTable } from '../stores/sorted-table.ts';
 import { ANY_ID } from '../stores/stock-store.ts';
 import { withEntityTag } from './conditional-requests.ts';
-import { decodeCursor, encodeCursor, type ListQuery, parseListQuery } from './list-query.ts';
+import { decodeCursor, encodeCursor, parseListQuery } from './list-query.ts';
 import { type Reply, streamingHandler } from './operation-handler.ts';
 import { type ApiRequest, headerValues } from './request.ts';
 import { stabilityHeader } from './response-headers.ts';
 
 export interface List<Entry> {
   readonly operation: ListId;
-  readonly entries: {
-    all(status: string | undefined): AsyncGenerator<readonly Entry[]>;
-    page(selection: Selection, limit: number): Promise<Page<Entry>>;
-    byIds(ids: readonly Int64[]): Promise<readonly Entry[]>;
-  };
+  readonly entries: Pick<SortedTable<Entry>, 'all' | 'page' | 'byIds'>;
   readonly toJson: (entry: Entry) => string;
   /** Min read rate of a complete list; a slower client is disconnected. */
   readonly minPace?: MinPace;
@@ -30,6 +25,8 @@ interface MinPace {
   readonly bytes: number;
   readonly withinMs: number;
 }
+
+type ListQuery = ReturnType<typeof parseListQuery>;
 
 /** Page size for a request with a cursor but without a limit. */
 const DEFAULT_LIMIT = 100;

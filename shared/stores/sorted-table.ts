@@ -16,7 +16,7 @@ const NEXT_QUERIES = 2_000;
 export const MAX_READ_FOR_PAGE = 1_000;
 
 /** Which entries of a list. */
-export interface Selection {
+interface Selection {
   /** Only those with this status. */
   readonly status?: string | undefined;
   /** Only those with a higher id. */
@@ -71,8 +71,9 @@ export class SortedTable<Entry> {
     this.#schema = schema;
   }
 
-  /** All entries after an id, an array per Query, also empty (rare status). */
-  async *all(status?: string, after?: Int64): AsyncGenerator<readonly Entry[]> {
+  /** All entries, an array per Query, also empty (rare status). */
+  async *all(status?: string): AsyncGenerator<readonly Entry[]> {
+    let after: Int64 | undefined;
     let size = FIRST_QUERY;
     do {
       const { items, last } = await this.#query({ status, after }, size);

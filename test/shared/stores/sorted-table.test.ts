@@ -36,7 +36,7 @@ describeOnEachEngine('the stock as a sorted table', (newClient) => {
   });
 
   const put = (...petIds: readonly (string | number)[]) => stock.putAll(petIds.map((petId) => anEntry(petId)));
-  const all = async (status?: string, after?: Int64) => (await Array.fromAsync(table.all(status, after))).flat();
+  const all = async (status?: string) => (await Array.fromAsync(table.all(status))).flat();
 
   async function page(limit: number, after?: string, status?: string): Promise<[string[], Int64 | undefined]> {
     const { entries, last } = await table.page(
@@ -92,7 +92,6 @@ describeOnEachEngine('the stock as a sorted table', (newClient) => {
     expect(await all('sold')).toEqual([sold]);
 
     expect((await all('available')).map(({ petId }) => petId)).toEqual(ASCENDING);
-    expect((await all('available', int64('-1'))).map(({ petId }) => petId)).toEqual(ASCENDING.slice(5));
     expect((await walk(1, 'available')).flat()).toEqual(ASCENDING);
     expect((await walk(3)).map(({ length }) => length)).toEqual([3, 3, 3, 2]);
   });
