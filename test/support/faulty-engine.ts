@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type Engine, startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { close, listen } from './listening.ts';
@@ -59,14 +58,11 @@ export class FaultyLink {
   /** Calls so far. */
   readonly calls: Call[] = [];
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
-  readonly #connections = new Set<Socket>();
-  #dropped: ReadonlySet<Socket> = new Set();
   readonly #server: URL;
   #port = 0;
 
   protected constructor(server: URL) {
     this.#server = server;
-    this.#proxy.on('connection', (connection: Socket) => void this.#connections.add(connection));
   }
 
   /** @param origin address of the server */
@@ -82,12 +78,6 @@ export class FaultyLink {
 
   protected async open(): Promise<void> {
     this.#port = await listen(this.#proxy);
-  }
-
-  /** Resets the connections that are open now at their next call: a frozen caller has not seen that they closed. */
-  dropConnections(): void {
-    this.#dropped = new Set(this.#connections);
-    this.#connections.clear();
   }
 
   /** Takes the server off the network; its data stays. */
@@ -106,7 +96,6 @@ export class FaultyLink {
   }
 
   async #take(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#dropped.has(message.socket)) return void message.socket.resetAndDestroy();
     const body = await buffer(message);
     const { method = '', url = '', headers } = message;
     const [path = ''] = url.split('?', 1);

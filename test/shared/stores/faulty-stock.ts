@@ -27,7 +27,6 @@ const recordSchema = v.pipe(
     quantity: count,
     was: count,
     added: count,
-    replaced: v.optional(v.string()),
   }),
   v.check(({ change, ttl }) => ttl === Math.floor(Date.parse(change.slice(0, 24)) / 1_000) + 400 * 86_400, '400 days'),
   v.transform(({ petId: _petId, ttl: _ttl, change, ...fields }) => ({ ...fields, version: change.slice(24) })),

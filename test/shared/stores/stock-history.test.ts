@@ -84,16 +84,6 @@ describe.each(engines)('the history of the stock, on %s', (_engine, start) => {
     expect((await recorded())[0]).not.toHaveProperty('was');
   });
 
-  test('is a chain without a gap of eight clients at once', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => apply({ by: 1 })));
-    const rows = await recorded();
-    const versions = new Set(['v1', ...rows.map(({ version }) => version)]);
-    versions.delete(String((await faulty.stock.read(petId))?.version));
-
-    expect(new Set(rows.map((row) => row.replaced))).toEqual(versions);
-    expect(rows.map(({ quantity, was }) => Number(quantity) - Number(was))).toEqual(Array.from(rows, () => 1));
-  });
-
   test('has nothing of a refused change', async () => {
     await expect(apply({ quantity: 3, versions: ['v0'] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
     await expect(apply({ by: -6 }, `key of ${petId}`)).rejects.toMatchObject({ code: 'INSUFFICIENT_STOCK' });

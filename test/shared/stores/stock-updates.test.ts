@@ -76,14 +76,6 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
       expect(await faulty.stock.read('42')).toEqual({ quantity: 12, status: 'pending', version });
     });
 
-    test('that is throttled fails after four attempts', async () => {
-      faulty.failWrites(THROTTLED, THROTTLED, THROTTLED, THROTTLED);
-
-      await expect(apply(update)).rejects.toMatchObject({ name: 'ThrottlingException' });
-      expect(writes()).toBe(4);
-      expect(await faulty.stock.read('42')).toMatchObject({ version: 'v1' });
-    });
-
     test.each(losses)('whose response %s is applied once and returned as stored', async (__, fault) => {
       faulty.failWrites(fault);
       const { version } = await apply(update);
@@ -106,21 +98,6 @@ describe.each(engines)('an update of the stock, on %s', (_engine, start) => {
 
       await expect(faulty.store.change({ ...update, versions: ['v1'] })).rejects.toMatchObject(unknown);
       expect(faulty.engine.actions).toEqual(['UpdateItem', 'GetItem']);
-    });
-
-    test('is applied once after an idle connection was closed', async () => {
-      let now = Date.now();
-      jest.spyOn(Date, 'now').mockImplementation(() => now);
-      for (let count = 0; count < 5; count++) {
-        await faulty.store.change({ petId, by: 1 });
-        faulty.engine.dropConnections();
-        // More than a connection may be idle.
-        now += 21_000;
-      }
-      jest.restoreAllMocks();
-
-      expect(writes()).toBe(5);
-      expect(await faulty.stock.read('42')).toMatchObject({ quantity: 6 });
     });
 
     test('with a version is retried after a closed connection, and applied once', async () => {
