@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { findPet, petItem } from '../../../shared/stores/find-pet.ts';
-import { orderItem, orderList } from '../../../shared/stores/order-list.ts';
-import { writeItems } from '../../../infra/local/write-items.ts';
+import { findPet } from '../../../shared/stores/find-pet.ts';
+import { orderList } from '../../../shared/stores/order-list.ts';
 import type { Int64 } from '../../../shared/contract/int64.ts';
 import type { InventoryItem } from '../../../shared/contract/inventory.ts';
-import type { Order } from '../../../shared/contract/orders.ts';
-import type { PetRecord } from '../../../shared/contract/pets.ts';
 import { MAX_READ_FOR_PAGE, type SortedTable, stockList } from '../../../shared/stores/sorted-table.ts';
-import { StockStore } from '../../../shared/stores/stock-store.ts';
+import { STORE_ID, StockStore } from '../../../shared/stores/stock-store.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
 import { int64, MAX_INT64, MIN_INT64 } from '../../support/int64.ts';
 import { recordCalls } from '../recorded-calls.ts';
@@ -83,6 +80,19 @@ describeOnEachEngine('the stock as a sorted table', (newClient) => {
       await expect(list()).rejects.toMatchObject(failure);
   });
 
+  test('reports an unreadable order and an unreadable pet', async () => {
+    const [orders, pets] = [await createOrdersTable(client), await createPetsTable(client)];
+    await client.send(new PutCommand({ TableName: orders, Item: { storeId: STORE_ID, orderId: 1, petId: 1.5 } }));
+    await client.send(new PutCommand({ TableName: pets, Item: { petId: 42, name: 'Rex' } }));
+
+    await expect(orderList(newClient(), orders).page({}, 1)).rejects.toMatchObject(
+      unreadable('orderId 1 cannot be read: petId is "1.5": must be an int64'),
+    );
+    await expect(findPet(newClient(), pets, int64('42'))).rejects.toMatchObject(
+      unreadable('petId 42 cannot be read: photoUrls'),
+    );
+  });
+
   test('lists in int64 order with every digit, complete or by status', async () => {
     await put(...ASCENDING.toReversed());
     const sold = anEntry(1, 1, 'sold');
@@ -108,16 +118,6 @@ describeOnEachEngine('the stock as a sorted table', (newClient) => {
     const rest = (await Array.fromAsync(parts)).flat();
     expect(calls.slice(1)).toMatchObject(calls.slice(1).map(() => ({ input: { Limit: 2_000 } })));
     expect([...first.value, ...rest].map(({ petId }) => petId)).toEqual(['1', '2', '3', '4', '5']);
-  });
-
-  test('continues pages at the same place after concurrent writes', async () => {
-    await put(10, 20, 30, 40, 50);
-    const [first, last] = await page(3, undefined, 'available');
-    await put(31);
-    await stock.delete('30');
-
-    expect([first, last]).toEqual([['10', '20', '30'], '30']);
-    expect((await page(3, last, 'available'))[0]).toEqual(['31', '40', '50']);
   });
 
   test('reads a bounded number of items for a page with a status', async () => {
@@ -159,68 +159,6 @@ describeOnEachEngine('the stock as a sorted table', (newClient) => {
       ['`GET /inventory/{petId}`', ofEntry],
       ['`GET /pets/{petId}`', `${ofPet}; its status: ${ofEntry}`],
     ]);
-  });
-});
-
-const anOrder = (id: Int64, differences: Partial<Order> = {}): Order => ({
-  id,
-  petId: id,
-  quantity: 2_147_483_647,
-  shipDate: '2026-11-21T12:30:00Z',
-  status: 'delivered',
-  complete: true,
-  ...differences,
-});
-
-describeOnEachEngine('orders and pets', (newClient) => {
-  let client: DynamoDBDocumentClient;
-  let reader: DynamoDBDocumentClient;
-
-  beforeAll(() => {
-    client = testClient();
-    reader = newClient();
-  });
-
-  test('are listed in ascending id with all fields', async () => {
-    const name = await createOrdersTable(client);
-    const orders = ASCENDING.map((id) => anOrder(int64(id)));
-    const { shipDate: _, ...unshipped } = anOrder(int64('11'), { status: 'placed', complete: false });
-    const all = orders.toSpliced(-2, 0, unshipped);
-    await writeItems(client, name, all.toReversed(), orderItem);
-
-    expect((await Array.fromAsync(orderList(reader, name).all())).flat()).toEqual(all);
-    expect((await Array.fromAsync(orderList(reader, name).all('placed'))).flat()).toEqual([unshipped]);
-  });
-
-  test('are refused if they are unreadable', async () => {
-    const [orders, pets] = [await createOrdersTable(client), await createPetsTable(client)];
-    const order = { ...orderItem(anOrder(int64('1'))), petId: 1.5 };
-    await client.send(new PutCommand({ TableName: orders, Item: order }));
-    await client.send(new PutCommand({ TableName: pets, Item: { petId: 42, name: 'Rex' } }));
-
-    await expect(Array.fromAsync(orderList(reader, orders).all())).rejects.toMatchObject(
-      unreadable('orderId 1 cannot be read: petId is "1.5": must be an int64'),
-    );
-    await expect(findPet(reader, pets, int64('42'))).rejects.toMatchObject(
-      unreadable('petId 42 cannot be read: photoUrls'),
-    );
-  });
-
-  test('are found with all fields', async () => {
-    const name = await createPetsTable(client);
-    const pet: PetRecord = {
-      id: int64('9007199254740993'),
-      name: 'Rex',
-      tags: [{ id: MIN_INT64, name: 'a' }],
-      category: { id: int64('7'), name: 'dogs' },
-      photoUrls: ['https://example.com/1.jpg'],
-    };
-    const other = { id: int64('9007199254740992'), name: 'another', photoUrls: [] };
-    await writeItems(client, name, [pet, other], petItem);
-
-    expect(await findPet(reader, name, pet.id)).toEqual(pet);
-    expect(await findPet(reader, name, other.id)).toEqual(other);
-    expect(await findPet(reader, name, MAX_INT64)).toBeUndefined();
   });
 });
 
