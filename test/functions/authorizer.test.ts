@@ -1,7 +1,6 @@
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as Authorizer from '../../functions/authorizer.ts';
-import { tokenEntry } from '../../shared/key-registry/record-changes.ts';
 import { UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { EmbeddedDatabase } from '../support/engines.ts';
@@ -124,15 +123,6 @@ test.each<[string, object, string, RegExp]>([
   expect(faults()).toEqual([[expect.stringMatching(fault)]]);
   expect(JSON.stringify(faults())).not.toContain('hash-of-another');
   expect(lines()).toEqual([]);
-});
-
-test('a token with an access of a later release is read-only, and other tokens stay valid', async () => {
-  const text = generateToken();
-  const later = generateToken(parsed(text).recordId);
-  await keys.issue({ tokens: { ...tokenEntry(text, {}, 0), ...tokenEntry(later, { access: 'append' }, 0) } }, text);
-  const verdicts = [text, later].map((token) => verdictOn({ Authorization: `Bearer ${token}` }));
-
-  expect((await Promise.all(verdicts)).map(({ context }) => context?.['access'])).toEqual(['full', 'read']);
 });
 
 const sent = (...Authorization: string[]) => ({ Authorization });

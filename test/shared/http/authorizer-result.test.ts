@@ -53,7 +53,7 @@ describe('The context of a request', () => {
   ])('that is refused has the reason and the whole seconds to wait: %s', (reason, state, limit, reset, retryAfter) => {
     const context = refused(state);
     expect(context).toMatchObject({ limit, remaining: '0', reset, retryAfter });
-    expect(refusalOf(context)).toMatchObject({
+    expect(refusalOf(readAuthorizerContext(context))).toMatchObject({
       code: context.outcome,
       message: `${reason}: retry after ${retryAfter} s.`,
       headers: { 'Retry-After': retryAfter },
@@ -61,8 +61,12 @@ describe('The context of a request', () => {
     expect(refused(state, NOW + 86_400_000)).toMatchObject({ retryAfter: '1' });
   });
 
-  test('has read access and no token if the key no longer has the token', () => {
+  test('has read access for an unknown access, and no token if the key no longer has it', () => {
+    const ofLaterRelease = Object.entries(tokens).map(([each, token]) => [each, { ...token, access: 'append' }]);
+    const later = { ...key, tokens: Object.fromEntries(ofLaterRelease) };
     const context = contextOf({ kind: 'admitted', key }, 'none', NOW);
+
+    expect(contextOf({ kind: 'admitted', key: later }, hash, NOW)).toMatchObject({ access: 'read' });
 
     expect(context).toMatchObject({ access: 'read', recordId });
     expect(context).not.toHaveProperty('token');
@@ -81,12 +85,6 @@ describe('The context of a request', () => {
     ['0 seconds after the end', admitted(used, NOW + 35_000), '"minute";r=59;t=0, "day";r=999;t=41095'],
   ])('says in RateLimit when a window resets: %s', (_, { rateLimit }, expected) => {
     expect(rateLimit).toBe(expected);
-  });
-
-  test('reaches the function unchanged, with the id of the key and without what API Gateway adds', () => {
-    const context = { ...refused({ dayUsed: 1_000 }), principalId: 'k3y1d' };
-
-    expect(readAuthorizerContext({ ...context, integrationLatency: 12 })).toEqual(context);
   });
 });
 
