@@ -8,11 +8,6 @@ import { pointSdkAt } from '../support/engines.ts';
 import { type Call, FaultyLink } from '../support/faulty-engine.ts';
 import { recordFaults } from '../support/request-lines.ts';
 
-const image = v.record(v.string(), v.record(v.string(), v.string()));
-const inStream = { Keys: image, OldImage: v.optional(image), NewImage: v.optional(image), SequenceNumber: v.string() };
-const recordsSchema = v.array(v.looseObject({ eventName: v.string(), dynamodb: v.looseObject(inStream) }));
-type Records = v.InferOutput<typeof recordsSchema>;
-
 const PET = '9007199254740993';
 
 const imageOf = (petId: string, quantity: number, version?: string, status = 'available') => ({
@@ -29,7 +24,7 @@ const [sold, unreadable, readable] = [imageOf(PET, 7, 'v2', 'sold'), imageOf('10
  * An entry from its creation to its end, and one that was put in manually, and then put right: as the stream of
  * DynamoDB Local has them.
  */
-const recorded: Records = [
+const recorded = [
   { eventName: 'INSERT', NewImage: v1 },
   { eventName: 'MODIFY', OldImage: v1, NewImage: own },
   { eventName: 'MODIFY', OldImage: own, NewImage: rewritten },
@@ -76,7 +71,7 @@ const taken: Refusal = () => undefined;
 const response = (status: number, body: object) => ({ kind: 'response', status, body: JSON.stringify(body) }) as const;
 
 /** Has the function publish, or check itself. @returns the records to retry, and those on the queue */
-async function send(Records: Records | undefined, refusal: Refusal, queueStatus = 200, isMissing = false) {
+async function send(Records: readonly object[] | undefined, refusal: Refusal, queueStatus = 200, isMissing = false) {
   aws.calls.splice(0);
   aws.faults = (call) => {
     if (call.action === 'SendMessage') {
@@ -177,7 +172,7 @@ test('an event that always fails is queued, and an outage stops the batch at its
 
 test('a malformed record is queued and not treated as an outage', async () => {
   const odd = [{ ...change[0], dynamodb: { ...change[0]?.dynamodb, NewImage: { quantity: { X: '1' } } } }];
-  const { again, queued } = await send(v.parse(recordsSchema, odd), taken);
+  const { again, queued } = await send(odd, taken);
   expect([again, queued.length]).toEqual([[], 1]);
 });
 

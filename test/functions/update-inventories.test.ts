@@ -79,33 +79,25 @@ describe('PATCH /inventory', () => {
     expect(hasEnded).toBe(false);
   });
 
-  test('applies each row once with an Idempotency-Key and evaluates refused rows again', async () => {
+  test('applies each row once with an Idempotency-Key, evaluates refused rows again, and refuses other rows', async () => {
+    const key = { 'Idempotency-Key': '"a"' };
     const batch = [
       { petId: 1, quantity: 8, ifMatch: '"v1"' },
       { petId: 2, quantity: 9 },
     ];
     await stock.delete('2');
-    const [first, missing] = (await send(batch, { 'Idempotency-Key': '"a"' })).body;
+    const [first, missing] = (await send(batch, key)).body;
     await stock.put(anEntry(1, 99), { version: 'v9' });
     await stock.put(anEntry(2, 1));
-    const [again, created] = (await send(batch, { 'Idempotency-Key': '"a"' })).body;
+    const [again, created] = (await send(batch, key)).body;
 
     expect([missing.status, created.status]).toEqual([404, 200]);
     expect(again).toEqual(first);
+    expect((await send([{ ...batch[0], quantity: 7 }, batch[1]], key)).body).toMatchObject([
+      { status: 422, error: { code: 'IDEMPOTENCY_KEY_REUSED' } },
+      { status: 200 },
+    ]);
     expect([await quantityOf('1'), await quantityOf('2')]).toEqual([99, 9]);
-  });
-
-  test('refuses only a row that differs from the one recorded for its Idempotency-Key', async () => {
-    const key = { 'Idempotency-Key': '"b"' };
-    await send(rows(1), key);
-    const changed = [
-      { petId: 1, quantity: 7 },
-      { petId: '9007199254740993', quantity: 7 },
-    ];
-    const { body } = await send(JSON.stringify(changed).replaceAll('"9007199254740993"', '9007199254740993'), key);
-
-    expect(body).toMatchObject([{ status: 422, error: { code: 'IDEMPOTENCY_KEY_REUSED' } }, { status: 200 }]);
-    expect(await quantityOf('1')).toBe(9);
   });
 
   test.each([{}, { 'Idempotency-Key': '"c"' }])(
@@ -135,11 +127,6 @@ describe('PATCH /inventory', () => {
       status: 400,
       body: { code: 'INVALID_BODY', message },
     });
-    expect(await quantityOf('1')).toBe(5);
-  });
-
-  test('returns 400 for an invalid Idempotency-Key and writes nothing', async () => {
-    expect(await send(rows(1), { 'Idempotency-Key': '"a' })).toMatchObject({ body: { code: 'INVALID_HEADER' } });
     expect(await quantityOf('1')).toBe(5);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   type CompletedRequest,
   logError,
@@ -7,7 +7,9 @@ import {
   SLOW_CLIENT,
   unrecordedLog,
 } from '../../shared/log.ts';
-import { metricsIn } from '../support/request-lines.ts';
+import { metricsIn, recordFaults } from '../support/request-lines.ts';
+
+const faults = recordFaults();
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12, 0, 0);
 const origin = { namespace: 'PetStoreInventory', stack: 'staging-Inventory' };
@@ -89,11 +91,9 @@ describe('The log line of a request', () => {
 });
 
 test('A logged failure is one line of JSON with its details, cause and stack', () => {
-  const log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
   logError('It failed', new RangeError('too far', { cause: new TypeError('first fault') }), { requestId: 'r1' });
   logError('It failed', 'just text');
-  const lines = log.mock.calls.map(([line]) => String(line));
-  log.mockRestore();
+  const lines = faults().map(String);
 
   expect(lines[0]).toMatch(/^[^\n]+\n$/);
   const stack = expect.stringContaining('log.test.ts');
@@ -106,10 +106,8 @@ test('A logged failure is one line of JSON with its details, cause and stack', (
 
 test('A change that is perhaps not recorded is a line with its pet and its cause, and a metric', () => {
   Object.assign(process.env, { METRICS_NAMESPACE: origin.namespace, STACK_NAME: origin.stack });
-  const log = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
   unrecordedLog()(new Error('No response within 500 ms'), '101');
-  const line: unknown = JSON.parse(String(log.mock.calls[0]?.[0]));
-  log.mockRestore();
+  const line: unknown = JSON.parse(String(faults()));
 
   expect(line).toMatchObject({ level: 'ERROR', petId: '101', error: { reason: 'No response within 500 ms' } });
   expect(metricsOf(line)).toEqual(['staging-Inventory UnrecordedChanges 1']);

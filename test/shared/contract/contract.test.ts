@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { errorCatalog, ServiceError } from '../../../shared/contract/errors.ts';
+import { errorCatalog } from '../../../shared/contract/errors.ts';
 import { recordToJson } from '../../../shared/contract/exact-json.ts';
 import { isInt64 } from '../../../shared/contract/int64.ts';
 import { inventoryItemSchema, inventoryUpdateSchema, quantitySchema } from '../../../shared/contract/inventory.ts';
@@ -25,11 +25,6 @@ test('The error catalog has exactly the errors of operations and of unknown rout
   const named = new Set([...everyOperationErrors, ...ofOperations, 'ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
   expect([...named].toSorted()).toEqual(Object.keys(errorCatalog).toSorted());
-});
-
-test('The body of an error has its code, message and status', () => {
-  const body = { code: 'PET_NOT_FOUND', message: 'The pet does not exist.', status: 404 };
-  expect(new ServiceError('PET_NOT_FOUND').body).toEqual(body);
 });
 
 test.each(['0', '1', MAX_INT64, MIN_INT64])('%s is an int64, and a number in JSON with all its digits', (text) => {
