@@ -16,7 +16,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { awsFault, FaultyLink } from '../support/faulty-engine.ts';
 import { anApiKey } from '../support/gateway-records.ts';
 import { describeWith } from '../support/programs.ts';
-import { HostClock } from '../support/host-clock.ts';
+import { HostClock } from '../support/clocks.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { expectNoSecrets, KEY_PATTERN } from '../support/secrets.ts';
 import { nameOf } from '../support/tables.ts';

@@ -9,7 +9,7 @@ import { MAX_NAME_BYTES } from '../../shared/key-registry/record-changes.ts';
 import { AdminCommand, adminTarget, closeTarget, whilePausing } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { describeInBrowser, type FormFields, takePicture, TestBrowser, watchForms } from '../support/browser.ts';
-import { HostClock } from '../support/host-clock.ts';
+import { HostClock } from '../support/clocks.ts';
 import { MAX_INT64 } from '../support/int64.ts';
 import { LocalHost } from '../support/local-host.ts';
 import { KEY_PATTERN } from '../support/secrets.ts';

@@ -7,9 +7,8 @@ import { ServedStack } from '../../infra/local/template/stack.ts';
 import { Terminal } from '../../infra/local/terminal.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { dynamoDBError, FaultyEngine } from '../support/faulty-engine.ts';
-import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { type IssuedKey, issueKey, LocalHost } from '../support/local-host.ts';
 import { engineAt } from '../support/listening.ts';
-import { LocalHost } from '../support/local-host.ts';
 import { synthesizedOnce } from '../support/synthesize-once.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -4,9 +4,8 @@ import pLimit from 'p-limit';
 import { templatePlanOf } from '../../infra/local/prepare-data.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { gatewayAt } from '../support/gateway-records.ts';
-import { HostClock } from '../support/host-clock.ts';
-import { type IssuedKey, issueKey } from '../support/issue-key.ts';
-import { LocalHost } from '../support/local-host.ts';
+import { HostClock } from '../support/clocks.ts';
+import { type IssuedKey, issueKey, LocalHost } from '../support/local-host.ts';
 import { until } from '../support/until.ts';
 
 let host: LocalHost;

@@ -3,8 +3,7 @@ import { sampleOrders, samplePets } from '../../infra/local/sample-data.ts';
 import { recordToJson } from '../../shared/contract/exact-json.ts';
 import { type OperationId, operationIds, routes } from '../../shared/contract/routes.ts';
 import { type Answer, ApiClient, type RequestParts } from '../support/api-client.ts';
-import { issueKey } from '../support/issue-key.ts';
-import { LocalHost } from '../support/local-host.ts';
+import { issueKey, LocalHost } from '../support/local-host.ts';
 import { linesAbout, metricsIn } from '../support/request-lines.ts';
 import { anEntry } from '../support/tables.ts';
 

@@ -4,9 +4,8 @@ import { knownFaults } from '../emulators/known-faults.ts';
 import { type Outcome, run } from '../support/admin-command.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { type Fault, FaultyLink } from '../support/faulty-engine.ts';
-import { type IssuedKey, issueKey } from '../support/issue-key.ts';
+import { type IssuedKey, issueKey, LocalHost } from '../support/local-host.ts';
 import { freePort } from '../support/listening.ts';
-import { LocalHost } from '../support/local-host.ts';
 import { admittedHeaders } from '../support/proxy-event.ts';
 import { readOnlyChecks, updatingChecks } from './checks.ts';
 

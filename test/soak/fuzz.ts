@@ -2,8 +2,7 @@ import http from 'node:http';
 import * as fc from 'fast-check';
 import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../shared/keys/plans.ts';
 import { DocumentedApi } from '../support/documented-api.ts';
-import { issueKey } from '../support/issue-key.ts';
-import { LocalHost } from '../support/local-host.ts';
+import { issueKey, LocalHost } from '../support/local-host.ts';
 import { fuzzedRequest, type FuzzedRequest, sendRaw } from './fuzzed-requests.ts';
 
 /** Requests of a round. */

@@ -4,7 +4,7 @@ import { createConsole } from '../../../infra/admin/console/console-app.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
 import { syncKeys } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
-import { HostClock } from '../../support/host-clock.ts';
+import { HostClock } from '../../support/clocks.ts';
 import { InProcessTarget } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
 

@@ -12,7 +12,7 @@ import { NO_EXPIRY } from '../../../shared/keys/key-record.ts';
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { stages } from '../../../infra/stages.ts';
-import { HostClock } from '../../support/host-clock.ts';
+import { HostClock } from '../../support/clocks.ts';
 import { aKey } from '../../support/tables.ts';
 
 describe('An input', () => {

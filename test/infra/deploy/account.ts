@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { deployCommand } from '../../../infra/deploy/main.ts';
 import { capture, type Outcome } from '../../support/admin-command.ts';
-import { fakeProgram } from '../../support/fake-program.ts';
+import { fakeProgram } from '../../support/programs.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { close, listen } from '../../support/listening.ts';
 import { inventoryTemplate } from '../../support/service-template.ts';

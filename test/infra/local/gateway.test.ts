@@ -11,7 +11,7 @@ import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
 import { resourcesIn, ServiceTemplate } from '../../support/service-template.ts';
-import { stopClock } from '../../support/stop-clock.ts';
+import { stopClock } from '../../support/clocks.ts';
 import { HANG_MS } from '../../support/until.ts';
 import { deploy, streaming } from './test-functions.ts';
 

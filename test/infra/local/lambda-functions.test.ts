@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { LambdaFunction } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions } from '../../../infra/stack/bundle.ts';
-import { stopClock } from '../../support/stop-clock.ts';
+import { stopClock } from '../../support/clocks.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
 import { deploy, runFunction, runTogether, streaming } from './test-functions.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import type { InventoryClient, InventoryClientOptions } from '../../../shared/client/pet-store-inventory-client.ts';
-import { stopClock } from '../../support/stop-clock.ts';
+import { stopClock } from '../../support/clocks.ts';
 import { clientOf, refusal, type Step } from './scripted-fetch.ts';
 
 export const REFUSED = 'RATE_LIMIT_EXCEEDED';

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { int64Fields } from '../../../shared/contract/records.ts';
 import { run } from '../../support/admin-command.ts';
-import { issueKey } from '../../support/issue-key.ts';
-import { LocalHost } from '../../support/local-host.ts';
+import { issueKey, LocalHost } from '../../support/local-host.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const root = path.join(import.meta.dirname, '../../..');

@@ -7,7 +7,7 @@ import { SLOW_CLIENT } from '../../../shared/log.ts';
 import { acceptForeignErrors } from '../../support/foreign-errors.ts';
 import { int64 } from '../../support/int64.ts';
 import { admittedHeaders, aProxyEvent } from '../../support/proxy-event.ts';
-import { stopClock } from '../../support/stop-clock.ts';
+import { stopClock } from '../../support/clocks.ts';
 import { recordFaults, recordRequestLines } from '../../support/request-lines.ts';
 import { type Reader, streamedResponse, type StreamedResponse } from './streamed-response.ts';
 

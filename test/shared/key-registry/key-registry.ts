@@ -7,7 +7,7 @@ import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
-import { HostClock } from '../../support/host-clock.ts';
+import { HostClock } from '../../support/clocks.ts';
 import { InProcessTarget, KEYS_TABLE } from '../../support/in-process-target.ts';
 import { aKey } from '../../support/tables.ts';
 
