@@ -1,13 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { arch, cpus, release, type } from 'node:os';
 import { Argument, program } from 'commander';
 import { markdownTable } from 'markdown-table';
 import { benchAttacks } from './attacks.ts';
 import { benchCold } from './cold/cold.ts';
+import { derivedPages, pages } from './cost-page.ts';
 import { benchCosts } from './costs.ts';
-import { cellsOf, faultsOf, type Figure, partNames, type Size } from './figure.ts';
+import { cellsOf, faultsOf, type Figure, partNames, type Size, worstOf } from './figure.ts';
 import { benchHost } from './host.ts';
 import { benchListing } from './listing.ts';
+import { formatted } from './pages.ts';
 import { benchParsers } from './parsers.ts';
-import { circumstances, writeDerivedPages, writePages } from './write-pages.ts';
 
 interface Part {
   readonly about: string;
@@ -54,3 +58,43 @@ if (size === 'whole') process.stdout.write(`\n${circumstances()}\n`);
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (write && faults.length === 0) await writePages(figures);
 process.exit(faults.length === 0 ? 0 : 1);
+
+/** Where and of what figures are measured. */
+function circumstances(): string {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty=, with changes'], { encoding: 'utf8' }).trim();
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? arch()}, ${type()} ${release()}`;
+  return `Commit ${commit}, ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine}`;
+}
+
+/** Writes the figures of a whole run to their page, and what the pages of costs and attacks compute from them. */
+async function writePages(all: readonly Figure[]): Promise<void> {
+  const results = worstOf(all.filter(({ usage }) => !usage));
+  const measured = [['figure', 'measured', 'target', ''], ...results.map(cellsOf)];
+  const head = ['request', 'writes', 'reads', 'functions', 'ms', 'log bytes', 'response bytes'];
+  const taken = all.flatMap(({ what, usage }) => {
+    const cells = usage && Object.values(usage).map(formatUsage);
+    return cells ? [[what.slice(0, what.lastIndexOf(':')), ...cells]] : [];
+  });
+  const { file, text } = pages.numbers;
+  const withFigures = withSection(text, 'Results', `${circumstances()}:\n\n${markdownTable(measured)}`);
+  const numbers = withSection(withFigures, 'Resource usage per request', markdownTable([head, ...taken]));
+  await writeDerivedPages(numbers);
+  writeFileSync(file, await formatted(file, numbers));
+}
+
+/** Writes the pages of costs and attacks, after a price has changed, say. */
+async function writeDerivedPages(numbers = pages.numbers.text): Promise<void> {
+  const { costs, security } = await derivedPages(numbers);
+  writeFileSync(pages.costs.file, costs);
+  writeFileSync(pages.security.file, security);
+}
+
+function formatUsage(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+}
+
+/** The page with another text under a heading, up to the next one. */
+function withSection(page: string, heading: string, text: string): string {
+  const section = new RegExp(String.raw`^(## ${heading}\n)[^]*?(?=^## )`, 'm');
+  return page.replace(section, (_, title: string) => `${title}\n${text}\n\n`);
+}

@@ -1,9 +1,13 @@
-import { globSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, globSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { formatted, pageAt, tableOf, withRows } from '../bench/pages.ts';
 import { messageOf } from '../../shared/log.ts';
-import { type Mutant, MutatedCopy, root } from './mutated-copy.ts';
-import { namedMutants, type Detector } from './named-mutants.ts';
+import { type Detector, type Mutant, namedMutants, root } from './named-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
 
 /** `npm run mutate`: whether the tests notice faults that are planted in the code. */
@@ -17,6 +21,10 @@ const HEAD = 'directory';
 const page = pageAt('numbers.md');
 /** The page has the numbers of this sample. */
 const EVERY = 6;
+/** A change may make a loop endless. */
+const TIMEOUT_MS = 300_000;
+/** Large, and no part of the code. */
+const NOT_COPIED = new Set(['.git', 'cdk.out', 'node_modules']);
 
 /** Changes of a directory, and those that no suite notices. */
 interface Count {
@@ -28,6 +36,39 @@ interface Count {
 interface Options {
   readonly every: number;
   readonly write?: true;
+}
+
+interface Outcome {
+  readonly hasFailed: boolean;
+  readonly output: string;
+}
+
+/** A copy of the project, in which commands run with one mutant each. It is removed when this process ends. */
+class MutatedCopy {
+  readonly #root = mkdtempSync(join(tmpdir(), 'mutants-'));
+
+  constructor() {
+    process.once('exit', () => rmSync(this.#root, { recursive: true, force: true }));
+    process.once('SIGINT', () => process.exit(130));
+    for (const name of readdirSync(root).filter((each) => !NOT_COPIED.has(each)))
+      cpSync(join(root, name), join(this.#root, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(this.#root, 'node_modules'));
+  }
+
+  /** Runs a script with a mutant. One that does not end in time has failed. */
+  async run(args: readonly string[], { file, original, changed }: Mutant): Promise<Outcome> {
+    writeFileSync(join(this.#root, file), changed);
+    const env = { ...process.env, FAST_TESTS: 'yes' };
+    // SIGTERM ends all that the suites have started.
+    const child = spawn(process.execPath, args, { cwd: this.#root, env, timeout: TIMEOUT_MS });
+    const [output, errors, [exitCode]] = await Promise.all([
+      textOf(child.stdout),
+      textOf(child.stderr),
+      once(child, 'close'),
+    ]);
+    writeFileSync(join(this.#root, file), original);
+    return { hasFailed: exitCode !== 0, output: output + errors };
+  }
 }
 
 const copy = new MutatedCopy();

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { partNames } from '../bench/figure.ts';
-import { type Mutant, root } from './mutated-copy.ts';
+
+export const root = join(import.meta.dirname, '../..');
+
+/** A file of the project with a fault. */
+export interface Mutant {
+  readonly file: string;
+  readonly original: string;
+  readonly changed: string;
+}
 
 /** What must notice a fault: a script that fails with such an output, or a figure of the bench that doubles. */
 export interface Detector {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
 import * as v from 'valibot';
-import { type Mutant, root } from './mutated-copy.ts';
+import { type Mutant, root } from './named-mutants.ts';
 
 /** A change of one operator, number, condition or statement. */
 export interface RandomMutant extends Mutant {

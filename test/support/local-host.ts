@@ -1,20 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { localClient } from '../../infra/local-endpoint.ts';
 import type { Engine } from '../../infra/local/dynamodb/engine.ts';
 import { type LocalServer, type LocalServerOptions, startLocalServer } from '../../infra/local/local-server.ts';
-import { localClient } from '../../infra/local-endpoint.ts';
+import { templatePlanOf } from '../../infra/local/prepare-data.ts';
 import { exactNumbers } from '../../shared/item-attributes.ts';
+import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
+import { generateToken } from '../../shared/keys/token.ts';
+import { anApiKey } from './gateway-records.ts';
 import { scanLogs } from './secrets.ts';
 import { synthesizedOnce } from './synthesize-once.ts';
 import { aKey, parsed, StockTable } from './tables.ts';
 import { until } from './until.ts';
-import { type KeyRecord, parseKeyRecord } from '../../shared/keys/key-record.ts';
-import { generateToken } from '../../shared/keys/token.ts';
-import { templatePlanOf } from '../../infra/local/prepare-data.ts';
-import { anApiKey } from './gateway-records.ts';
 
 /** A local server in this process, in memory and on a free port, with the keys to its database. */
 export class LocalHost {

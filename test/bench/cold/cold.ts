@@ -1,12 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createServer } from 'node:tls';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
-import { bundleFunctions, bundleInto } from '../../../infra/stack/bundle.ts';
-import { petItem } from '../../../shared/stores/find-pet.ts';
 import { writeItems } from '../../../infra/local/write-items.ts';
+import { bundleFunctions, bundleInto } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
+import { petItem } from '../../../shared/stores/find-pet.ts';
 import { int64 } from '../../support/int64.ts';
+import { close, listen } from '../../support/listening.ts';
 import { documentsAt } from '../../support/local-host.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
 import {
@@ -19,7 +24,6 @@ import {
 } from '../../support/tables.ts';
 import { ExecutionEnvironment, type Measured } from '../execution-environment.ts';
 import { atMost, type Figure, median, progress, type Size } from '../figure.ts';
-import { startTlsProxy } from './tls-proxy.ts';
 
 const ROUNDS = { whole: 25, small: 1 };
 /** Of a cold response to that of a bare client. */
@@ -158,4 +162,27 @@ function runOf(round: Round, name: string): ColdRun {
   const run = round.get(name);
   if (!run) throw new Error(`${name} was not measured`);
   return run;
+}
+
+/**
+ * The way to an engine over TLS, as it is to DynamoDB.
+ *
+ * @param directory of the certificate, which callers must trust. The machine's openssl makes it: with a key as DynamoDB's
+ */
+async function startTlsProxy(engine: URL, directory: string) {
+  const certificateFile = join(directory, 'certificate.pem');
+  const keyFile = join(directory, 'key.pem');
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const files = ['-keyout', keyFile, '-out', certificateFile];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, ...files], {
+    stdio: 'ignore',
+  });
+  const settings = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
+  const server = createServer({ ...settings, noDelay: true }, (client) => {
+    const upstream = connect({ port: Number(engine.port), host: engine.hostname, noDelay: true });
+    // A client that is done hangs up.
+    pipeline(client, upstream, client).catch(() => undefined);
+  });
+  const endpoint = new URL(engine.pathname, `https://localhost:${await listen(server)}`);
+  return { endpoint, certificateFile, close: () => close(server) };
 }
