@@ -15,7 +15,7 @@ import {
 import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { inSequence, resourcesOf } from './in-sequence.ts';
+import { inSequence, resourcesOf } from './construct-tree.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 

@@ -14,7 +14,7 @@ import { policyHeader } from '../reference/content-security-policy.ts';
 import { type PageFile, pageFiles } from '../reference/page-files.ts';
 import type { AnyStageName, Domain, StageSettings } from '../stages.ts';
 import { addRecords } from './domains.ts';
-import { outdirOf } from './outdir.ts';
+import { outdirOf } from './construct-tree.ts';
 
 /** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);

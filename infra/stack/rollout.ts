@@ -6,7 +6,7 @@ import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct } from 'constructs';
-import { inSequence } from './in-sequence.ts';
+import { inSequence } from './construct-tree.ts';
 import type { StageSettings } from '../stages.ts';
 import { share } from './monitoring/alarm-table.ts';
 import type { MonitoringMetrics } from './monitoring/metrics.ts';

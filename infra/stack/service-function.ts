@@ -6,7 +6,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
 import { bundleOf } from './bundle.ts';
-import { outdirOf } from './outdir.ts';
+import { outdirOf } from './construct-tree.ts';
 
 /** The alias for all invocations of a function. A release moves it to a new version. */
 const LIVE = 'live';

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
 import type { ThrottleSettings } from '../stages.ts';
-import { inSequence } from './in-sequence.ts';
+import { inSequence } from './construct-tree.ts';
 
 /** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
 export const batchThrottle = { rateLimit: 5, burstLimit: 5 } as const;

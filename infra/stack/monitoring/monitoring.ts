@@ -6,7 +6,7 @@ import { operations } from '../../../shared/contract/operations.ts';
 import { ADMITTED } from '../../../shared/http/request.ts';
 import { METRICS_NAMESPACE } from '../../../shared/log.ts';
 import type { StageSettings } from '../../stages.ts';
-import { inSequence, resourcesOf } from '../in-sequence.ts';
+import { inSequence, resourcesOf } from '../construct-tree.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
 import { type LogMetric, logMetricName, type Monitored } from './metrics.ts';
