@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import * as v from 'valibot';
@@ -9,7 +10,6 @@ import { cancelUpdate, deployedTemplate, describeStack, failureOf, findAccount, 
 import { findBuild, refuseOlder, refuseUnknown } from './build.ts';
 import { run } from './run.ts';
 import { outputsSchema, smokeTest } from './smoke.ts';
-import { lostTables, templateSchema } from './template.ts';
 
 export interface DeployOptions {
   readonly stage: AnyStageName;
@@ -118,4 +118,29 @@ function wayBack({ stage, rollBack }: DeployOptions, previous: string): string {
   if (rollBack || !isCommit(previous)) return 'Fix the cause, or deploy another commit.';
   const back = `git checkout ${previous} && npm ci && npm run deploy -- --stage ${stage} --roll-back`;
   return `To roll back to the previous commit: ${back}`;
+}
+
+const resourceSchema = v.object({ Type: v.string(), Properties: v.optional(v.record(v.string(), v.unknown()), {}) });
+/** The part of a CloudFormation template that a deploy checks. */
+const templateSchema = v.object({ Resources: v.record(v.string(), resourceSchema) });
+type Template = v.InferOutput<typeof templateSchema>;
+
+const tableSchema = v.object({
+  KeySchema: v.optional(v.array(v.object({ AttributeName: v.string(), KeyType: v.string() })), []),
+  AttributeDefinitions: v.optional(v.array(v.object({ AttributeName: v.string(), AttributeType: v.string() })), []),
+});
+
+/** Logical ids of deployed tables that another template lacks, or has with other keys. */
+export function lostTables(deployed: Template, next: Template): string[] {
+  const keysOf = (id: string, { Resources }: Template) => {
+    const { Type, Properties } = Resources[id] ?? {};
+    const { KeySchema, AttributeDefinitions } = v.parse(tableSchema, Properties ?? {});
+    // Other attribute definitions belong to indexes, which change without the table.
+    const isKey = (name: string): boolean => KeySchema.some(({ AttributeName }) => AttributeName === name);
+    return [Type, KeySchema, AttributeDefinitions.filter(({ AttributeName }) => isKey(AttributeName))];
+  };
+  const ids = Object.keys(deployed.Resources).filter((id) =>
+    /^AWS::DynamoDB::(?:Global)?Table$/.test(deployed.Resources[id]?.Type ?? ''),
+  );
+  return ids.filter((id) => !isDeepStrictEqual(keysOf(id, deployed), keysOf(id, next)));
 }

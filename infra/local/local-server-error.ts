@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { visible } from '../failures.ts';
 
 /** A reason why the local server cannot run, in one line with a remedy. Shown without a stack trace. */
 export class LocalServerError extends Error {

@@ -31,7 +31,7 @@ import { createControlPlane } from './control-plane/control-plane.ts';
 import { GatewayRecords } from './control-plane/gateway-records.ts';
 import { assemble, readAssembly } from './assembly/assemble.ts';
 import { watchSources } from './assembly/watch-sources.ts';
-import { makeDirectory } from './data-directory.ts';
+import { makeDirectory, temporaryDirectory } from './directories.ts';
 import { type Engine, startEmbeddedEngine } from './dynamodb/engine.ts';
 import { loadRestApi } from './gateway/rest-api.ts';
 import { createHttpServer, type Service } from './http-server.ts';
@@ -44,7 +44,6 @@ import type { StartOptions } from './options.ts';
 import { loadSampleMonth, prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
 import { ServedStack } from './template/stack.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface LocalServerOptions extends Pick<StartOptions, 'host' | 'port' | 'sampleData' | 'assembly'> {

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { getMimeType } from 'hono/utils/mime';
+import { Marked } from 'marked';
 import * as v from 'valibot';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { type DocumentOptions, openApiDocument } from './document.ts';
 import { PAGES } from './guide.ts';
-import { markdownPage } from './markdown-page.ts';
 
 const siteDirectory = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
@@ -44,7 +44,7 @@ export function pageFiles(options: PageOptions): ReadonlyMap<string, PageFile> {
   const page = (source: keyof typeof PAGES, title: string) =>
     rendered(PAGES[source].slice(1), () => inPlace(markdownPage(title, source), directory, options));
   return new Map([
-    rendered('index.html', () => inPlace(indexHtml(), directory, options)),
+    rendered('index.html', () => inPlace(textAt('index.html'), directory, options)),
     page('errors.md', 'Errors'),
     page('../shared/client/README.md', 'TypeScript client'),
     rendered('openapi.json', () => JSON.stringify(openApiDocument({ serverUrl, environment, exampleKey: demoKey }))),
@@ -55,7 +55,29 @@ export function pageFiles(options: PageOptions): ReadonlyMap<string, PageFile> {
 
 const rendered = (path: string, render: () => string) => fileAt(path, false, () => Buffer.from(render()));
 
-const indexHtml = (): string => readFileSync(join(import.meta.dirname, 'index.html'), 'utf8');
+/** A text file by its path from this directory. */
+const textAt = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
+
+/** Sets each heading's text as its anchor, with hyphens for spaces. */
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${text.replaceAll(' ', '-')}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+  },
+});
+
+/** On GitHub anchors are in lower case. The anchor of an error is its code, as `Link` headers have it. */
+const withOwnAnchors = (markdown: string): string =>
+  markdown.replaceAll(/\(#(\w+)\)/g, (_, anchor: string) => `(#${anchor.toUpperCase()})`);
+
+/** A page in the look of the reference, without JavaScript. @param source our Markdown, by its path from `docs` */
+function markdownPage(title: string, source: string): string {
+  const content = marked.parse(withOwnAnchors(textAt(join('../../docs', source))), { async: false });
+  return textAt('markdown-page.html')
+    .replace('%TITLE%', () => title)
+    .replace('%CONTENT%', () => content);
+}
 
 /** A page with its policy. It loads all from its own origin; only the API may have another. */
 function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: PageOptions): string {
@@ -105,6 +127,6 @@ const packageSchema = v.object({ version: v.string(), license: v.literal('MIT'),
 function scalarLicense(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(scalarDirectory, '../../package.json'), 'utf8'));
   const { version, homepage } = v.parse(packageSchema, manifest);
-  const text = readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').replace(/^Copyright .*$/m, COPYRIGHT);
+  const text = textAt('../../LICENSE').replace(/^Copyright .*$/m, COPYRIGHT);
   return `This page is shown by Scalar API Reference ${version} (${homepage}).\n\n${text}`;
 }

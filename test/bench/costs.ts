@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { petItem } from '../../shared/stores/find-pet.ts';
 import { orderItem } from '../../shared/stores/order-list.ts';
 import { stockItem } from '../../shared/stores/stock-store.ts';
-import { writeItems } from '../../infra/local/write-items.ts';
+import { writeItems } from '../../infra/local/dynamodb/tables.ts';
 import { generateToken } from '../../shared/keys/token.ts';
 import { type Figure, format, progress, type Size } from './figure.ts';
 import { manyPets } from './listing.ts';

@@ -6,7 +6,7 @@ import { localClient } from '../../infra/local-endpoint.ts';
 import { startEmbeddedEngine } from '../../infra/local/dynamodb/engine.ts';
 import { bundleFunctions } from '../../infra/stack/bundle.ts';
 import { STREAMING_NODE_OPTIONS } from '../../infra/stack/operation-functions.ts';
-import { writeItems } from '../../infra/local/write-items.ts';
+import { writeItems } from '../../infra/local/dynamodb/tables.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import { petStatuses } from '../../shared/contract/records.ts';
 import { stockItem, STORE_ID } from '../../shared/stores/stock-store.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { createTables, type TableSettings } from '../../infra/local/dynamodb/tables.ts';
-import { writeItems } from '../../infra/local/write-items.ts';
+import { createTables, type TableSettings, writeItems } from '../../infra/local/dynamodb/tables.ts';
 import type { InventoryItem } from '../../shared/contract/inventory.ts';
 import type { PetStatus } from '../../shared/contract/records.ts';
 import { safeNumberSchema } from '../../shared/item-attributes.ts';

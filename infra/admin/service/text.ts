@@ -1,6 +1,6 @@
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import type { AnyStageName } from '../../stages.ts';
-import { visible, visibleLines } from '../../visible.ts';
+import { visible, visibleLines } from '../../failures.ts';
 
 export { visible, visibleLines };
 

@@ -5,7 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import * as v from 'valibot';
 import { messageOf } from '../../../shared/log.ts';
 import { stackNameOf } from '../../stages.ts';
-import { makeWithParents } from '../data-directory.ts';
+import { makeWithParents } from '../directories.ts';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
 
 export const projectRoot = join(import.meta.dirname, '../../..');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../shared/log.ts';
-import { hasStore, makeDirectory, openDataDirectory, unusable } from '../data-directory.ts';
+import { hasStore, makeDirectory, openDataDirectory, unusable } from '../directories.ts';
 import type { Grant } from '../iam.ts';
 import type { CallerMessage } from './dynalite.worker.ts';
 import type { EngineServerOptions } from './engine-server.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createServer } from 'node:tls';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
-import { writeItems } from '../../../infra/local/write-items.ts';
+import { writeItems } from '../../../infra/local/dynamodb/tables.ts';
 import { bundleFunctions, bundleInto } from '../../../infra/stack/bundle.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { petItem } from '../../../shared/stores/find-pet.ts';

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { writeItems } from '../../../infra/local/write-items.ts';
+import { writeItems } from '../../../infra/local/dynamodb/tables.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { minuteOf } from '../../../shared/keys/verdict.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';

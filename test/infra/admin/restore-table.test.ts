@@ -7,7 +7,7 @@ import { stockEntries } from '../../../infra/admin/records/record-kinds.ts';
 import { type RestoreOptions, restoreTable } from '../../../infra/admin/records/restore-table.ts';
 import type { Target } from '../../../infra/admin/service/target.ts';
 import type { TableName } from '../../../infra/tables.ts';
-import { writeItems } from '../../../infra/local/write-items.ts';
+import { writeItems } from '../../../infra/local/dynamodb/tables.ts';
 import { documentClient } from '../../../shared/dynamodb.ts';
 import type { Item } from '../../../shared/item-attributes.ts';
 import { StockHistory } from '../../../shared/stores/stock-history.ts';

@@ -6,7 +6,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
-import { makeDirectory, openDataDirectory } from '../../../infra/local/data-directory.ts';
+import { makeDirectory, openDataDirectory } from '../../../infra/local/directories.ts';
 import { startEmbeddedEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
 import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../shared/log.ts';
 import { LocalServerError } from './local-server-error.ts';
@@ -68,4 +69,27 @@ export function unusable(dataDirectory: string, reason: string): LocalServerErro
   return new LocalServerError(
     `The data directory ${dataDirectory} cannot be used: ${reason}. ${remedy}, or choose another with --data.`,
   );
+}
+
+/** A temporary directory, deleted when the server stops. @throws LocalServerError if it cannot be created */
+export function temporaryDirectory(closings: AsyncDisposableStack): string {
+  const directory = makeTemporaryDirectory();
+  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  // For a server that is stopped before it has started.
+  process.once('exit', remove);
+  closings.defer(() => {
+    process.off('exit', remove);
+    remove();
+  });
+  return directory;
+}
+
+function makeTemporaryDirectory(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'pet-store-'));
+  } catch (error) {
+    throw new LocalServerError(
+      `The directory for temporary files cannot be used: ${messageOf(error)}. Set TMPDIR to another.`,
+    );
+  }
 }
