@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { GatewayRecords, type UsagePlan } from '../../../infra/local/control-plane/gateway-records.ts';
 import { callAuthorizer } from '../../../infra/local/gateway/call-authorizer.ts';
 import { ContextVariables } from '../../../infra/local/gateway/gateway-responses.ts';
@@ -10,17 +10,14 @@ import { createRouter } from '../../../infra/local/gateway/router.ts';
 import { usageMeter } from '../../../infra/local/gateway/usage-meter.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { anApiKey, apiStage, aUsagePlan } from '../../support/gateway-records.ts';
+import { recordFaults } from '../../support/request-lines.ts';
 import { resourcesIn, ServiceTemplate } from '../../support/service-template.ts';
 import { stopClock } from '../../support/clocks.ts';
 import { HANG_MS } from '../../support/until.ts';
 import { deploy, streaming } from './test-functions.ts';
 
-let notices = '';
-beforeEach(() => {
-  notices = '';
-  jest.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean((notices += String(line))));
-});
-afterEach(() => void jest.restoreAllMocks());
+const faults = recordFaults();
+const notices = (): string => faults().join('');
 
 const gatewayError = (type: string) => expect.objectContaining({ name: 'GatewayError', type });
 
@@ -138,7 +135,7 @@ describe('an authorizer', () => {
 
   test.each(['', '{"principalId":"k1"}'])('that returns %j causes a configuration error', async (result) => {
     await expect(call(Promise.resolve(result))).rejects.toEqual(gatewayError('AUTHORIZER_CONFIGURATION_ERROR'));
-    expect(notices).toMatch(/^authorizer returned a malformed authorizer response: /);
+    expect(notices()).toMatch(/^authorizer returned a malformed authorizer response: /);
   });
 });
 
@@ -187,7 +184,7 @@ describe('a function', () => {
     const lambda = deploy(answering(result));
 
     await expect(integrate(lambda, '{}', HANG_MS)).rejects.toEqual(gatewayError('DEFAULT_5XX'));
-    expect(notices).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
+    expect(notices()).toBe(`${lambda.name} returned a malformed Lambda proxy response: ${reason}\n`);
   });
 
   test('that throws causes a 502', async () => {
@@ -250,7 +247,7 @@ describe('a method', () => {
 
   test('is served if a permission is for all of the API', async () => {
     expect(await statusWith(OF_API, { SourceArn: API })).toBe(200);
-    expect(notices).toBe('');
+    expect(notices()).toBe('');
   });
 
   test.each<[string, RegExp, object, number, string]>([
@@ -260,7 +257,7 @@ describe('a method', () => {
     ['another authorizer', /Authorizer/, { SourceArn: `${API}/authorizers/other` }, 503, 'Authorizer.*/authorizers/'],
   ])('fails if a permission is for %s, and the terminal says why', async (_, ids, properties, status, notice) => {
     expect(await statusWith(ids, properties)).toBe(status);
-    expect(notices).toMatch(
+    expect(notices()).toMatch(
       new RegExp(`^No AWS::Lambda::Permission allows apigateway.amazonaws.com to invoke \\S*Functions${notice}`, 'm'),
     );
   });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { demoKey, limitsOfDemoKey } from '../../../infra/demo-keys.ts';
 import { GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { makeDirectory, openDataDirectory } from '../../../infra/local/directories.ts';
@@ -22,6 +22,7 @@ import { stockList } from '../../../shared/stores/sorted-table.ts';
 import { STORE_ID } from '../../../shared/stores/stock-store.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, aUsagePlan } from '../../support/gateway-records.ts';
+import { recordFaults } from '../../support/request-lines.ts';
 import { aKey, createOrdersTable, createPetsTable, createStockTable, KeysTable, parsed } from '../../support/tables.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -41,9 +42,7 @@ function withFile(name: string): string {
 const localServerError = (message: string): unknown =>
   expect.objectContaining({ name: 'LocalServerError', message: expect.stringMatching(new RegExp(message)) });
 
-let errors: jest.Spied<typeof process.stderr.write>;
-beforeEach(() => void (errors = jest.spyOn(process.stderr, 'write').mockReturnValue(true)));
-afterEach(() => errors.mockRestore());
+const errors = recordFaults();
 
 describe('npm start', () => {
   const defaults = { port: 3000, host: '127.0.0.1', data: '.local', sampleData: true, quiet: false, json: false };
@@ -64,7 +63,7 @@ describe('npm start', () => {
     expect(() => parseStartOptions([option, value])).toThrow(
       localServerError(`^[^\n]*${option}[^\n]*\\(see npm start -- --help\\)$`),
     );
-    expect(errors).not.toHaveBeenCalled();
+    expect(errors()).toEqual([]);
   });
 });
 
@@ -141,7 +140,7 @@ describe('the log groups of a server', () => {
     }
     await logGroups.close();
 
-    expect(errors.mock.calls).toEqual([[expect.stringMatching(/^Logging has stopped: ENOSPC/)]]);
+    expect(errors()).toEqual([[expect.stringMatching(/^Logging has stopped: ENOSPC/)]]);
   });
 });
 
