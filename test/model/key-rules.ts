@@ -9,9 +9,8 @@ import { isInterim, type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../share
 import { hashToken } from '../../shared/keys/token.ts';
 import { nextStep } from '../../shared/keys/verdict.ts';
 import type { InProcessTarget } from '../support/in-process-target.ts';
-import type { Actor } from './actor.ts';
+import type { Actor, ActorName, Scenario } from './key-explorer.ts';
 import { type Block, SEVERAL } from './console-edits.ts';
-import type { ActorName, Scenario } from './key-explorer.ts';
 import { recordOf } from './virtual-table.ts';
 
 type Effect = readonly [part: string, holds: (key: KeyRecord) => boolean];
