@@ -5,7 +5,6 @@ import { aKey, parsed, tokenOf } from '../support/tables.ts';
 import { atMost, exactly, type Figure, p99, progress, report, type Size } from './figure.ts';
 import { type Sender, serve, START } from './traffic.ts';
 
-/** Seconds of an attack. */
 const SECONDS = { whole: 20, small: 1 };
 /** Schedules of a throttled key: what it does to its neighbors depends on the order in which few writes arrive. */
 const SEEDS = { whole: [1, 2, 3], small: [1] };
@@ -13,7 +12,6 @@ const MINUTE = Math.floor(START / 60_000);
 
 interface Attack {
   readonly what: string;
-  /** The keys in the table. */
   readonly keys: readonly KeyRecord[];
   readonly attacker: Sender;
   readonly good: Sender;

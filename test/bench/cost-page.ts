@@ -14,7 +14,6 @@ export const pages = {
 
 const prices = tableOf(pages.costs.text, 'price of');
 
-/** @throws Error where the page has no such price */
 export function priceOf(what: string): number {
   const [usd] = prices.get(what) ?? [];
   if (usd === undefined) throw new Error(`docs/operating/costs.md has no price of ${what}`);
@@ -86,7 +85,6 @@ function monthlyOf(name: string): number[] | undefined {
 
 const monthlyPrices = ['an alarm metric', 'a dashboard', 'a web ACL', 'a rule'];
 
-/** The requests of a customer, by their shares. */
 const requestMix = { update: 0.5, 'one pet': 0.3, 'page of 100 pets': 0.2 };
 
 /** The limits of a plan; of Enterprise, what a customer might have agreed: the most that staging accepts. */
@@ -95,7 +93,6 @@ function limitsOf(plan: PlanId): ExactLimits {
   return limits === 'agreed' ? stages.staging.maxEnterpriseLimits : limits;
 }
 
-/** The requests of a month on a plan, up to the last one. */
 const requestsInMonth = (plan: PlanId): number => 30 * limitsOf(plan).perDay;
 
 const inUSD = (value: number): string =>

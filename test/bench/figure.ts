@@ -5,14 +5,12 @@ export interface Figure {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** More about the value. */
   readonly detail?: string;
   /** Where it is of a request: all that the request takes. */
   readonly usage?: RequestUsage;
   /** The value that meets the target: at most this, or exactly this. */
   readonly limit?: number;
   readonly isExact?: boolean;
-  /** Why the target may be missed. */
   readonly ifMissed?: string;
   /** Whether the page of numbers has it though it has no target. */
   readonly isShown?: true;
@@ -57,7 +55,6 @@ export function worstOf(figures: readonly Figure[]): Figure[] {
   });
 }
 
-/** Figures that are no numbers. */
 export const faultsOf = (figures: readonly Figure[]): string[] =>
   figures
     .filter(({ value, usage = {} }) => ![value, ...Object.values(usage)].every(Number.isFinite))

@@ -48,7 +48,6 @@ export async function benchHost(size: Size): Promise<Figure[]> {
   ];
 }
 
-/** Seconds from `npm start` to its ready line. */
 function secondsUntilReady(): Promise<number> {
   progress('starting a server');
   const startedAt = performance.now();

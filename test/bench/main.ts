@@ -59,7 +59,6 @@ for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (write && faults.length === 0) await writePages(figures);
 process.exit(faults.length === 0 ? 0 : 1);
 
-/** Where and of what figures are measured. */
 function circumstances(): string {
   const commit = execFileSync('git', ['describe', '--always', '--dirty=, with changes'], { encoding: 'utf8' }).trim();
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? arch()}, ${type()} ${release()}`;

@@ -49,7 +49,6 @@ interface Meter {
   readUnits: number;
 }
 
-/** Requests of one kind. */
 export interface RequestKind {
   readonly name: string;
   readonly method?: string;
@@ -209,7 +208,6 @@ const billedBytes = (line: string): number => (parseReportLine(line) ? 0 : Buffe
 const accessLogSchema = v.object({ AccessLogSetting: v.object({ Format: v.string() }) });
 const [accessLog] = propertiesIn(inventoryTemplate('production'), 'AWS::ApiGateway::Stage');
 
-/** The line of the access log about a request. */
 function accessLineBytes({ method = 'GET', path, status }: RequestKind, responseBytes: number): number {
   const { Format } = v.parse(accessLogSchema, accessLog).AccessLogSetting;
   const own = {

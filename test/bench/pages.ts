@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { format as prettify, resolveConfig } from 'prettier';
 
-/** A page of docs. */
 export function pageAt(name: string) {
   const file = path.join(import.meta.dirname, '../../docs', name);
   return { file, text: readFileSync(file, 'utf8') };
@@ -18,7 +17,6 @@ export function tableOf(page: string, head: string): Map<string, number[]> {
   return new Map(cells.map(([, name = '', ...numbers]) => [name, numbers.slice(0, -1).map(numberOf)]));
 }
 
-/** A page as Prettier formats it. */
 export const formatted = async (filepath: string, text: string): Promise<string> =>
   prettify(text, { ...(await resolveConfig(filepath)), filepath });
 

@@ -17,7 +17,6 @@ export interface Sender {
   readonly concurrent?: number;
 }
 
-/** What became of the requests of one sender. */
 export interface Served {
   admitted: number;
   /** 503: not counted. */

@@ -2,7 +2,6 @@ import type { Random } from '../support/random.ts';
 import type { Caller } from './virtual-dynamodb.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A request in an execution environment, and its response. */
 export interface Invocation<Result> {
   readonly environment: number;
   readonly invokedAt: number;

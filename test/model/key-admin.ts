@@ -58,7 +58,6 @@ export class KeyAdmin {
   /** Tokens that each key ever had, by the key's record id, the newest last. */
   readonly #issued: ReadonlyMap<string, Token[]>;
 
-  /** Puts the keys into the table, each with one token. */
   constructor(table: VirtualTable, keys: readonly KeyRecord[], now: number) {
     this.#table = table;
     this.#issued = new Map(keys.map(({ recordId }) => [recordId, [tokenNumber(recordId, 1)]]));
@@ -76,7 +75,6 @@ export class KeyAdmin {
     return (random.isLikely(0.6) ? [one] : all).flatMap((recordId) => this.#tokensOf(recordId));
   }
 
-  /** The newest token of the same key. */
   newestBeside(token: Token): Token {
     return this.#tokensOf(token.recordId).at(-1) ?? token;
   }

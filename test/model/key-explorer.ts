@@ -20,7 +20,6 @@ export class Actor {
   /** What it returned or threw. */
   result: unknown;
   calls = 0;
-  /** The call that it waits at. */
   call = '';
   /** The call of a killed actor that has not arrived yet. */
   late: (() => Promise<unknown>) | undefined;
@@ -88,7 +87,6 @@ export interface Scenario {
   readonly first: CommandName;
   readonly second: ActorName;
   readonly fault: (typeof faults)[number];
-  /** The call of the first, from 1. */
   readonly at: number;
   /** The call of the second before which the first goes on; undefined: the second does all of its work. */
   readonly until?: number;

@@ -55,7 +55,6 @@ export class KeyRules {
   #hasApplied = false;
   /** The actors that have completed their work. */
   #done: readonly ActorName[] = [];
-  /** The hashes of the tokens that actors have shown. */
   readonly #shown: string[] = [];
   #isBlocked = false;
   /** What syncs have reported since then. */
@@ -127,7 +126,6 @@ export class KeyRules {
     }
   }
 
-  /** A key that was suspended or revoked stays so. */
   #closed(): void {
     const record = this.#world.items.find(({ recordId }) => recordId === this.#subject.recordId);
     if (!record) return;

@@ -15,7 +15,6 @@ interface Version {
   readonly before: KeyRecord | undefined;
 }
 
-/** Violations by name. */
 type Faults = Readonly<Record<string, boolean>>;
 
 /**
@@ -146,7 +145,6 @@ function isValid(key: KeyRecord | undefined, { token, epoch }: LimiterRequest): 
   return isOpen && validToken(key, token.hash, epoch) !== undefined;
 }
 
-/** Whether a key in this state explains a refusal. */
 function isRefusedBy(state: KeyRecord, { reason, key }: Refusal, epoch: number): boolean {
   if (reason === 'suspended') return state.suspendedUntil > epoch;
   if (reason === 'day') return isSameDay(state.currentMinute, key.currentMinute) && state.dayUsed >= state.perDay;

@@ -10,7 +10,6 @@ import { GOOD_NETWORK, randomNetwork, VirtualDynamoDB } from './virtual-dynamodb
 import type { Commit } from './virtual-table.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** One request and its response; one that `failed` returns 503. */
 export interface LimiterRequest extends Invocation<Verdict> {
   readonly token: Token;
   /** Of its commits. */

@@ -15,7 +15,6 @@ import type { VirtualTime } from './virtual-time.ts';
  */
 type Fate = 'done' | 'throttled' | 'unreached' | 'lost' | 'late' | 'reset';
 
-/** The connection to DynamoDB. */
 export interface Network {
   /** The probability of each fault, for one call. */
   readonly faults: Readonly<Partial<Record<Exclude<Fate, 'done'>, number>>>;
@@ -122,7 +121,6 @@ export class VirtualDynamoDB {
     return this.table.execute(name, input, { at: time.now, writer });
   }
 
-  /** Takes a write unit of an item, if there is one. */
   #takeUnit(item: string): boolean {
     const { time, writesPerSecond = Infinity } = this.#settings;
     if (writesPerSecond === Infinity) return true;

@@ -61,7 +61,6 @@ export class VirtualTable {
     return recordOf(this.#items.get(recordId));
   }
 
-  /** Puts an item in, as an admin does. */
   put(Item: Item, at: number): void {
     this.execute('PutItemCommand', { TableName: TABLE.TableName, Item }, { at, writer: 'admin' });
   }

@@ -15,19 +15,16 @@ export interface Check {
 /** A check that cannot be made here, such as an update in a store without pets. */
 export class NotApplicable extends Error {}
 
-/** @throws Error where the two differ */
 export function expectSame(what: string, seen: unknown, expected: unknown): void {
   if (seen !== expected) throw new Error(`${what} is ${shown(seen)}, not ${shown(expected)}`);
 }
 
-/** @throws Error where the condition does not hold */
 export function expectThat(condition: boolean, fault: string): asserts condition {
   if (!condition) throw new Error(fault);
 }
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 120) ?? 'missing';
 
-/** How a check came out. */
 export interface Result {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';

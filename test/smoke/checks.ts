@@ -14,7 +14,6 @@ export const EMPTY = 'the store is empty';
 /** Above so many requests per minute an instance counts several at once, so that a response may not count down. */
 const COUNTED_ONE_BY_ONE = 1_000;
 
-/** What a reader sees. */
 export const readOnlyChecks: readonly Check[] = [
   { name: 'GET /inventory lists the stock, ascending by petId', run: listStock },
   { name: 'limit and cursor return page after page', run: followPages },

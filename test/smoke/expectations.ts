@@ -3,7 +3,6 @@ import { challenges } from '../../shared/http/authorizer-result.ts';
 import { type Check, expectSame, expectThat } from './check.ts';
 import type { RequestParts, Service } from './service.ts';
 
-/** A request, and what its response must be. */
 interface Expectation {
   /** Method and path. */
   readonly request: string;
@@ -111,7 +110,6 @@ const refusedUpdates: Readonly<Record<string, Expectation>> = {
 /** Of the value of a header, in characters: longer ones say nothing to a reader of the log. */
 const MAX_SHOWN = 40;
 
-/** Sends the request. @returns what was seen */
 export async function expectResponse(service: Service, expectation: Expectation): Promise<string> {
   const { request, parts, code, headers = {}, body } = expectation;
   const { status = code ? errorCatalog[code].status : 200 } = expectation;

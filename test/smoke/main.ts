@@ -44,7 +44,6 @@ const command = new Command('npm run smoke --')
 
 await command.parseAsync().catch((error: unknown) => command.error(messageOf(error)));
 
-/** @returns whether no check failed */
 async function smoke({ url, page, readOnly, json }: SmokeOptions): Promise<boolean> {
   const checks = [...readOnlyChecks, ...(readOnly ? [] : updatingChecks)];
   const results: Result[] = [];

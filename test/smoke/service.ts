@@ -30,7 +30,6 @@ export async function checkReachable(url: string): Promise<void> {
   }
 }
 
-/** The service that is checked. */
 export class Service {
   readonly url: string;
   /** What its users have. Its retries are fewer: a check is there to see faults. */

@@ -9,7 +9,6 @@ import { freePort } from '../support/listening.ts';
 import { admittedHeaders } from '../support/proxy-event.ts';
 import { readOnlyChecks, updatingChecks } from './checks.ts';
 
-/** A response in place of the service's. */
 const bad = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Fault => ({
   kind: 'response',
   status,

@@ -13,7 +13,6 @@ import type { RawResponse } from '../support/promises.ts';
 
 type Text = fc.Arbitrary<string>;
 
-/** A request, part by part. */
 interface FuzzedRequest {
   readonly method: string;
   /** As it goes over the wire, below the base address, with its query. */
@@ -49,7 +48,6 @@ const headerName = fc.oneof(
 const petId = fc.oneof(fc.constantFrom(...sampleStock.map((entry) => entry.petId)), anInt64());
 const quantity = fc.oneof(fc.constantFrom(0, 2_147_483_647), fc.nat());
 
-/** What the operations take. */
 const goodBody = fc.oneof(
   quantity.map((value) => `{"quantity":${value}}`),
   fc.integer({ min: -5, max: 5 }).map((by) => `{"by":${by}}`),
@@ -137,9 +135,7 @@ async function sendRaw(
   };
 }
 
-/** Requests of a round. */
 const REQUESTS = 400;
-/** Connections that they share. */
 const CONNECTIONS = 12;
 /** Characters of a request in a message. */
 const MAX_SHOWN = 500;

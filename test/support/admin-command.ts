@@ -19,7 +19,6 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** What a command prints of its new token. */
 export interface CreatedKey extends Readonly<Record<'id' | 'token' | 'label' | 'graceEnds', string>> {
   readonly applied: boolean;
   readonly expires: string | null;
@@ -40,7 +39,6 @@ export async function run(program: string, args: readonly string[], env: NodeJS.
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** Commands that have run in this process. */
 let commands = 0;
 
 /**

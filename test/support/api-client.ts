@@ -7,7 +7,6 @@ import { brokenPromises, errorBodySchema, type RawResponse } from './promises.ts
 export interface Answer extends RawResponse {
   /** The Error body; undefined on success, and for HEAD. */
   readonly error: ErrorBody | undefined;
-  /** What the limit headers say. */
   readonly rateLimit: { readonly limit: number; readonly remaining: number; readonly reset: number };
 }
 

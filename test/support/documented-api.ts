@@ -47,7 +47,6 @@ const OF_PLATFORM = [
   ...Object.keys({ ...corsHeaders, ...securityHeaders }).map((name) => name.toLowerCase()),
 ];
 
-/** Headers of every response for browsers. */
 const { 'Cache-Control': _byOperation, ...ofEveryResponse } = { ...corsHeaders, ...securityHeaders };
 
 /** Errors of requests that are no operation, and the headers that each has besides those of every response. */
@@ -137,7 +136,6 @@ export class DocumentedApi {
     return isValid(parseExactly(text)) ? [] : [`body: ${reasons(isValid)}`];
   }
 
-  /** The path of the document that a path is of. */
   #pathOf(path: string): string | undefined {
     return Object.keys(this.#document.paths).find((template) =>
       new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),

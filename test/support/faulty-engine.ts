@@ -12,7 +12,6 @@ interface FaultyResponse {
   readonly body: string;
 }
 
-/** What goes wrong with a call. */
 export type Fault =
   | FaultyResponse
   /** The connection is closed, and the call is not carried out. */
@@ -51,11 +50,9 @@ export interface Call {
 
 /** The way to a server, on which things can go wrong: an HTTP proxy. */
 export class FaultyLink {
-  /** What goes wrong from now on. */
   faults: (call: Call) => Fault | undefined = () => undefined;
   /** Called for every call before it is carried out. */
   beforeCall: (call: Call) => Promise<void> = () => Promise.resolve();
-  /** Calls so far. */
   readonly calls: Call[] = [];
   readonly #proxy: Server = createServer((message, response) => void this.#take(message, response));
   readonly #server: URL;
@@ -65,7 +62,6 @@ export class FaultyLink {
     this.#server = server;
   }
 
-  /** @param origin address of the server */
   static async to(origin: string): Promise<FaultyLink> {
     const link = new FaultyLink(new URL(origin));
     await link.open();

@@ -5,7 +5,6 @@ import { localClient } from '../../infra/local-endpoint.ts';
 /** The stage that the plans of {@link aUsagePlan} are for. */
 export const apiStage = { apiId: 'api', stage: 'v1' };
 
-/** The Authorization header of a signed call. */
 export const signature =
   'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/apigateway/aws4_request, SignedHeaders=host, Signature=0';
 
@@ -28,7 +27,6 @@ export function aUsagePlan(differences: Partial<UsagePlan> = {}): UsagePlan {
   return { id: 'plan', name: 'staging Free', apiStages: [apiStage], tags: {}, ...differences };
 }
 
-/** A client of API Gateway's API at an address. */
 export function gatewayAt(endpoint: string): APIGatewayClient {
   return new APIGatewayClient({ ...localClient, endpoint, maxAttempts: 1 });
 }

@@ -166,7 +166,6 @@ export class InProcessTarget {
   }
 }
 
-/** A client whose calls never leave the process. */
 function gatewayOf(respond: (address: string, call: RequestInit) => Promise<Response>): APIGatewayClient {
   return new APIGatewayClient({
     region: account.region,

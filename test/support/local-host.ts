@@ -48,7 +48,6 @@ export class LocalHost {
     return this.host.baseUrl;
   }
 
-  /** The server's address without the stage. */
   get origin(): string {
     return new URL(this.host.baseUrl).origin;
   }
@@ -57,7 +56,6 @@ export class LocalHost {
     return this.#output('KeysTableName');
   }
 
-  /** Everything that functions and gateway have logged so far. */
   get log(): string {
     const directory = this.host.logDirectory;
     return readdirSync(directory)
@@ -88,7 +86,6 @@ export class LocalHost {
   }
 }
 
-/** A client of the DynamoDB API at an address. */
 export function documentsAt(endpoint: URL | string): DynamoDBDocumentClient {
   const client = new DynamoDBClient({ ...localClient, endpoint: new URL(endpoint).href });
   return DynamoDBDocumentClient.from(client, { unmarshallOptions: { ...exactNumbers } });

@@ -16,7 +16,6 @@ export async function exchange(origin: string, bytes: string | Uint8Array): Prom
   return promise;
 }
 
-/** Reads one HTTP answer. */
 export function parseResponse(text: string): RawResponse {
   const [head = '', ...body] = text.split('\r\n\r\n');
   const [statusLine = '', ...fields] = head.split('\r\n');

@@ -31,7 +31,6 @@ const requestLineSchema = v.strictObject({
 
 type RequestLine = v.InferOutput<typeof requestLineSchema>;
 
-/** The lines about requests in a log; whatever else there is in it is left out. */
 function requestLinesIn(log: string): RequestLine[] {
   return log
     .split('\n')

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashToken, isIssued } from '../../shared/keys/token.ts';
 
-/** Any key of ours. */
 export const KEY_PATTERN = /psk_[0-9A-Za-z]{46}/g;
 
 /** Where a secret stands; never the secret itself, or the report would be the next leak. */
@@ -13,7 +12,6 @@ export interface Leak {
   readonly line: number;
 }
 
-/** The pattern of secrets, of any owner. */
 const secretPatterns: Readonly<Record<string, RegExp>> = {
   'an API key': KEY_PATTERN,
   'an API key in hexadecimal': /70736b5f[0-9a-f]{92}/gi,

@@ -11,7 +11,6 @@ export const templateSchema = v.looseObject({
   ),
 });
 
-/** A template that a test may change. */
 export type EditableTemplate = v.InferOutput<typeof templateSchema>;
 type EditableResource = EditableTemplate['Resources'][string];
 
@@ -21,7 +20,6 @@ function fileOf(assembly: string, stage: AnyStageName): string {
   return path.join(directory, file ?? 'none');
 }
 
-/** The template of a stage in a cloud assembly. */
 export const templateIn = (assembly: string, stage: AnyStageName): EditableTemplate =>
   v.parse(templateSchema, JSON.parse(readFileSync(fileOf(assembly, stage), 'utf8')));
 
@@ -33,14 +31,12 @@ export class ServiceTemplate {
   readonly stackName = stackNameOf('staging');
   readonly #text = JSON.stringify(inventoryTemplate('staging'));
 
-  /** The template with one change. */
   with(change: (template: EditableTemplate) => void): EditableTemplate {
     const template = v.parse(templateSchema, JSON.parse(this.#text));
     change(template);
     return template;
   }
 
-  /** The template as it is deployed. */
   get unchanged(): EditableTemplate {
     return this.with(() => undefined);
   }
@@ -60,7 +56,6 @@ export function resourceOf(template: EditableTemplate, type: string, id = ''): [
   return found;
 }
 
-/** Replaces the template of one stage in an assembly. */
 export function writeTemplate(directory: string, stage: StageName, template: EditableTemplate): void {
   writeFileSync(fileOf(directory, stage), JSON.stringify(template));
 }

@@ -15,7 +15,6 @@ import { int64 } from './int64.ts';
 /** The names and types of the key of a table: the partition key, and the sort key if there is one. */
 type TableKey = Readonly<Record<string, 'S' | 'N'>>;
 
-/** A table with a key. */
 export const tableResource = (TableName: string, key: TableKey): TableSettings => ({
   TableName,
   AttributeDefinitions: Object.entries(key).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
@@ -93,7 +92,6 @@ export class StockTable extends Table {
     await this.client.send(new DeleteCommand({ TableName: this.name, Key: keyOf(petId) }));
   }
 
-  /** What lies in the table; undefined where there is nothing. */
   async read(petId: string) {
     return v.parse(v.optional(storedSchema), await this.readItem(petId));
   }

@@ -51,11 +51,9 @@ export const called = (): string[] =>
 export const staging = inventoryTemplate('staging');
 export const made = { 'staging-Inventory': 'UPDATE_COMPLETE' };
 
-/** Who the caller of AWS is. */
 export const USER_ARN = 'arn:aws:iam::111122223333:user/ann';
 
 interface Account {
-  /** The stacks of the account, with their statuses. */
   stacks: Record<string, string>;
   /** The status of a stack once `cdk deploy` has run. */
   statusAfter: string | undefined;
@@ -64,7 +62,6 @@ interface Account {
   /** The events of the stacks, the newest first. */
   events: Record<string, string>[];
   canceled: string[];
-  /** Roles that were assumed. */
   assumed: string[];
   /** When the tables were made that the stack has now and no commit here; the stack was updated at noon. */
   createdAt: string;

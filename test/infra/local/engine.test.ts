@@ -89,7 +89,6 @@ describeOnEachEngine('a transaction', () => {
     [requests, stock] = await Promise.all([createRequestsTable(client), createPetsTable(client)]);
   });
 
-  /** Records a request unless it is recorded already. */
   const request = (requestId: string): Action => ({
     Put: { TableName: requests, Item: { requestId }, ConditionExpression: 'attribute_not_exists(requestId)' },
   });

@@ -98,7 +98,6 @@ describe('a usage plan', () => {
   });
 });
 
-/** What an authorizer returns. */
 const resultWith = (Effect: string, Resource: string): string => {
   const policyDocument = { Version: '2012-10-17', Statement: [{ Effect, Action: 'execute-api:Invoke', Resource }] };
   return JSON.stringify({ principalId: 'k1', policyDocument, context: { limit: 0 } });
@@ -139,10 +138,8 @@ describe('an authorizer', () => {
   });
 });
 
-/** Source of a function that returns one value for every event. */
 const answering = (result: unknown): string => `exports.handler = async () => (${JSON.stringify(result)});`;
 
-/** The streamed response of a function, as a whole. */
 const responseTo = async (source: string) => {
   const { body, ...head } = await integrateStreaming(deploy(source), '{}', HANG_MS);
   return { ...head, body: await text(body) };

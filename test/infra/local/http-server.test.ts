@@ -148,7 +148,6 @@ test.each([
   expect(isOwnName(host, 'pets.test')).toBe(expected);
 });
 
-/** A request as the gateway receives it. */
 function requestOf(url: string, rawHeaders: string[] = [], body = Buffer.alloc(0)) {
   const message = Object.assign(new IncomingMessage(new Socket()), { url, rawHeaders, method: 'PATCH' });
   message.push(body);

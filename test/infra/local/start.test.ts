@@ -29,7 +29,6 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const root = temporaryDirectory();
 const database = new EmbeddedDatabase();
 
-/** A new data directory with a file in it. */
 function withFile(name: string): string {
   const directory = path.join(root, `file-${name}`);
   mkdirSync(directory);

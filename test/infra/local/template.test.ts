@@ -10,7 +10,6 @@ const API = 'AWS::ApiGateway::RestApi';
 const STAGE = 'AWS::ApiGateway::Stage';
 const LAMBDA = 'AWS::Lambda::Function';
 
-/** Reads the methods of the service with a change of its template. */
 const readWith = (change: (template: EditableTemplate) => void): unknown[] =>
   new ServedStack('staging-Inventory', service.with(change))
     .resources(METHOD)

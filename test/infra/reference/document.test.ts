@@ -41,7 +41,6 @@ const documentSchema = v.looseObject({
 
 const written = v.parse(documentSchema, JSON.parse(json));
 
-/** The responses of an operation, by status. */
 function responsesOf({ path, method }: Operation): [string, v.InferOutput<typeof responseSchema>][] {
   const { responses = {} } = written.paths[path]?.[method.toLowerCase()] ?? {};
   return Object.entries(responses).map(([status, response]) => [

@@ -14,7 +14,6 @@ const [assets = {}, pages = {}, ...others] = propertiesIn(template, 'Custom::CDK
 
 const directoryOf = (archive: string): string => path.join(synthesizedOnce(), `asset.${archive.replace('.zip', '')}`);
 
-/** The files in an archive of the assembly, where it is a directory still. */
 function filesIn(archive: string): string[] {
   const entries = readdirSync(directoryOf(archive), { recursive: true, encoding: 'utf8' });
   return entries.filter((entry) => statSync(path.join(directoryOf(archive), entry)).isFile()).toSorted();
