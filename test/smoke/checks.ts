@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, type ApiResponse, type InventoryItem } from '../../shared/client/pet-store-inventory-client.ts';
-import { type Check, expectSame, expectThat, NotApplicable } from './check.ts';
-import { expectResponse, NO_PET, patch, readingChecks, refusedUpdateChecks } from './expectations.ts';
+import { challenges } from '../../shared/http/authorizer-result.ts';
 import { helpOf } from '../support/promises.ts';
-import type { Service } from './service.ts';
+import {
+  type Check,
+  checksOf,
+  type Expectation,
+  expectResponse,
+  expectSame,
+  expectThat,
+  NotApplicable,
+} from './check.ts';
+import type { RequestParts, Service } from './service.ts';
 
 /** Entries that are read of a list, the largest page; a store may have millions. */
 const ENOUGH = 1_000;
@@ -14,17 +22,108 @@ export const EMPTY = 'the store is empty';
 /** Above so many requests per minute an instance counts several at once, so that a response may not count down. */
 const COUNTED_ONE_BY_ONE = 1_000;
 
+/** A petId that no store gives to a pet. */
+const NO_PET = '-9223372036854775808';
+const PATCH_NO_PET = `PATCH /inventory/${NO_PET}`;
+/** A body beyond the 16 KiB that the service takes. */
+const LONG_BODY = JSON.stringify({ quantity: 1, note: 'x'.repeat(17 * 1_024) });
+
+const A_LIST = /^\[.*\]$/s;
+
+const accepting = (encoding: string): RequestParts => ({ headers: { 'Accept-Encoding': encoding } });
+const patch = (body: string, type = 'application/json'): RequestParts => ({
+  headers: { 'Content-Type': type },
+  body,
+});
+const denied = (code: keyof typeof challenges) => ({
+  code,
+  headers: { 'WWW-Authenticate': challenges[code], 'X-RateLimit-Limit': '0' },
+});
+
+const readings: Readonly<Record<string, Expectation>> = {
+  'status lists only entries with that status': {
+    request: 'GET /inventory?limit=10&status=sold',
+    body: /^\[(?:\{[^{}]*"status":"sold"[^{}]*\},?)*\]$/,
+  },
+  'a list is compressed if the client allows it': {
+    request: 'GET /inventory?limit=1000',
+    parts: accepting('gzip'),
+    headers: { 'Content-Encoding': 'gzip', Vary: ['accept-encoding'] },
+    body: A_LIST,
+  },
+  'a list is not compressed unless the client allows it': {
+    request: 'GET /inventory?limit=1000',
+    parts: accepting('identity'),
+    headers: { 'Content-Encoding': '', Vary: ['accept-encoding'] },
+    body: A_LIST,
+  },
+  'GET /store/orders lists orders, marked as beta': {
+    request: 'GET /store/orders?limit=1',
+    headers: { 'X-API-Stability': 'beta' },
+    body: A_LIST,
+  },
+  'GET /pets/{petId} returns its deprecation and sunset, and refuses an unknown pet': {
+    request: `GET /pets/${NO_PET}`,
+    code: 'PET_NOT_FOUND',
+    headers: { Deprecation: ['@'], Sunset: [' GMT'] },
+  },
+  'a request without a key is denied': {
+    request: 'GET /inventory',
+    parts: { key: 'none' },
+    ...denied('API_KEY_MISSING'),
+  },
+  'a mistyped key is denied': { request: 'GET /inventory', parts: { key: 'mistyped' }, ...denied('API_KEY_INVALID') },
+  'an unknown path is refused': { request: 'GET /smoke-check', code: 'ROUTE_NOT_FOUND' },
+  'an unknown method is refused with the known ones': {
+    request: 'DELETE /inventory',
+    code: 'METHOD_NOT_ALLOWED',
+    headers: { Allow: 'GET, HEAD, PATCH, OPTIONS' },
+  },
+  'an unknown query parameter is refused': { request: 'GET /key?smoke=1', code: 'INVALID_QUERY' },
+  'an invalid limit is refused': { request: 'GET /inventory?limit=0', code: 'INVALID_QUERY' },
+  'an invalid cursor is refused': { request: 'GET /inventory?limit=1&cursor=smoke', code: 'INVALID_CURSOR' },
+  'a CORS preflight needs no key': {
+    request: 'OPTIONS /inventory/1',
+    parts: {
+      key: 'none',
+      headers: { Origin: 'https://smoke.invalid', 'Access-Control-Request-Method': 'PATCH' },
+    },
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': ['patch'],
+      'Access-Control-Allow-Headers': ['authorization', 'content-type', 'if-match', 'idempotency-key'],
+    },
+    body: /^$/,
+  },
+};
+
+/** Updates that the service refuses. None can change anything. */
+const refusedUpdates: Readonly<Record<string, Expectation>> = {
+  'a petId that is not a number is refused': {
+    request: 'PATCH /inventory/smoke',
+    parts: patch('{"quantity":1}'),
+    code: 'INVALID_PET_ID',
+  },
+  'an invalid body is refused': { request: PATCH_NO_PET, parts: patch('{"quantity":-1}'), code: 'INVALID_BODY' },
+  'a long body is refused': { request: PATCH_NO_PET, parts: patch(LONG_BODY), code: 'PAYLOAD_TOO_LARGE' },
+  'a body that is not JSON is refused': {
+    request: PATCH_NO_PET,
+    parts: patch('{"quantity":1}', 'text/plain'),
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+  },
+};
+
 export const readOnlyChecks: readonly Check[] = [
   { name: 'GET /inventory lists the stock, ascending by petId', run: listStock },
   { name: 'limit and cursor return page after page', run: followPages },
   { name: 'the limit headers count down', run: countDown },
   { name: 'GET /key matches the limit headers', run: readKey },
-  ...readingChecks,
+  ...checksOf(readings),
   { name: 'an error links to the page that explains it', run: followHelp },
 ];
 
 export const updatingChecks: readonly Check[] = [
-  ...refusedUpdateChecks,
+  ...checksOf(refusedUpdates),
   { name: 'an update takes effect once, only with the current ETag, and is reverted', run: updateAndPutBack },
 ];
 
