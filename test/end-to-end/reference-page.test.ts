@@ -1,10 +1,11 @@
+import http, { type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { pageFiles } from '../../infra/reference/page-files.ts';
 import { operations } from '../../shared/contract/operations.ts';
 import { describeInBrowser, takePicture, TestBrowser } from '../support/browser.ts';
 import { LocalHost } from '../support/local-host.ts';
-import { exchange, parseResponse } from '../support/raw-http.ts';
 import { anEntry } from '../support/tables.ts';
 
 /** More digits than a JavaScript number has. */
@@ -145,10 +146,10 @@ describe('the reference page of a local server', () => {
   });
 
   test('calls the service at the address of the page', async () => {
-    const request = 'GET /openapi.json HTTP/1.1\r\nHost: [::1]:3000\r\nConnection: close\r\n\r\n';
-    const { text } = parseResponse(await exchange(host.origin, request));
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+    http.get(`${host.origin}/openapi.json`, { headers: { Host: '[::1]:3000' } }, resolve);
 
-    expect(JSON.parse(text)).toMatchObject({ servers: [{ url: 'http://[::1]:3000/v1' }] });
+    expect(await json(await promise)).toMatchObject({ servers: [{ url: 'http://[::1]:3000/v1' }] });
   });
 
   test.each([
