@@ -87,47 +87,17 @@ export function parsePastTime(text: string): number {
   throw new InvalidArgumentError('It must be in the past: a date such as 2026-11-01, 2026-11-01T18:00Z, or 7d.');
 }
 
-/** Values of an action on keys, from the command's options or the console's fields. */
-export interface Inputs {
-  readonly name: string;
-  readonly plan: PlanId;
-  readonly perMinute?: number | undefined;
-  readonly perDay?: number | undefined;
-  readonly label: string;
-  readonly token: string;
-  readonly readOnly?: boolean | undefined;
-  /** Milliseconds. */
-  readonly grace: number;
-  /** Unix milliseconds; `NO_EXPIRY` if it does not expire. */
-  readonly expires?: number | undefined;
-  /** Milliseconds. */
-  readonly for?: number | undefined;
-  readonly reason?: string | undefined;
-}
-
 type Choices = readonly (readonly [value: string, text: string])[];
 
-/** An input of actions on keys: an option of the command, and a field of the console. */
-interface Input<Value> {
-  readonly flag: string;
-  readonly title: string;
-  readonly hint: string;
-  /** `agreed`: required for a plan with agreed limits; an error for every other plan. */
-  readonly presence: 'required' | 'optional' | 'agreed';
-  /** @throws InvalidArgumentError */
-  readonly parse: (text: string) => Value;
-  readonly choices: Choices | undefined;
-}
-
+/**
+ * Creates inputs of actions on keys: each an option of the command and a field of the console.
+ *
+ * @param presence `agreed`: required for a plan with agreed limits; an error for every other plan
+ */
 const input =
-  (presence: Input<unknown>['presence']) =>
-  <Value>(
-    flag: string,
-    title: string,
-    hint: string,
-    parse: (text: string) => Value,
-    choices?: Choices,
-  ): Input<Value> => ({ flag, title, hint, presence, parse, choices });
+  <Presence extends 'required' | 'optional' | 'agreed'>(presence: Presence) =>
+  <Value>(flag: string, title: string, hint: string, parse: (text: string) => Value, choices?: Choices) =>
+    ({ flag, title, hint, presence, parse, choices }) as const;
 const [required, optional, agreed] = [input('required'), input('optional'), input('agreed')];
 
 const planChoices = planIds.map((id) => {
@@ -136,8 +106,8 @@ const planChoices = planIds.map((id) => {
 });
 const yesOrNo = ['no', 'yes'].map((choice) => [choice, choice] as const);
 
-/** The inputs of all actions on keys: option flag, field title, hint of both, parser, choices. */
-export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } = {
+/** The inputs of all actions on keys. Durations are in milliseconds, and times in Unix milliseconds. */
+export const inputs = {
   name: required('--name <name>', 'Name', 'name of the customer; need not be unique', parseName),
   plan: required('--plan <plan>', 'Plan', 'plan of the key', parsePlan, planChoices),
   perMinute: agreed(
@@ -183,6 +153,14 @@ export const inputs: { readonly [Name in keyof Inputs]-?: Input<Inputs[Name]> } 
     'reason, recorded in the history; must not contain a token',
     parseReason,
   ),
+};
+
+type InputsByName = typeof inputs;
+
+/** Values of an action on keys, parsed from the command's options or the console's fields. */
+export type Inputs = {
+  readonly [Name in keyof InputsByName]:
+    ReturnType<InputsByName[Name]['parse']> | (InputsByName[Name]['presence'] extends 'required' ? never : undefined);
 };
 
 /**

@@ -154,12 +154,9 @@ test.each(['move to Enterprise', 'rotate'] as const)(
 
 test('A move to lower limits must be confirmed, and a revocation with its reason', async () => {
   const view = keyView(await issueSubject(world, 'on Enterprise'));
+  const onFree: Inputs = JSON.parse('{ "plan": "free" }');
   const confirmation = (action: string, values: Partial<Inputs>) =>
-    keyActions[action]?.confirmation?.(
-      view,
-      { name: '', label: '', token: '', grace: 0, plan: 'free', ...values },
-      target,
-    );
+    keyActions[action]?.confirmation?.(view, { ...onFree, ...values }, target);
 
   expect(confirmation('move', {})).toBe(
     'From its next request, the key has lower limits: 60 requests per minute, 1,000 per day. Until now: 900 requests per minute, 9,000 per day.',
