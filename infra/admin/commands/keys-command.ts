@@ -18,8 +18,8 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('Manage API keys, their tokens and plans');
   addAction(keys.command('create'), createAction);
   const list = keys.command('list').description('List keys');
-  onService<KeySelection & { readonly csv?: true }>(list, async (find, { csv, ...selection }) =>
-    outcome(await listKeys(await find(), selection), csv ? keyListCsv : keyListText),
+  onService<KeySelection & { readonly csv?: true }>(list, async (target, { csv, ...selection }) =>
+    outcome(await listKeys(target, selection), csv ? keyListCsv : keyListText),
   );
   list
     .addOption(new Option('--plan <plan>', 'only keys on this plan').choices(planIds))
@@ -32,22 +32,21 @@ export function keysCommand(): Command {
       parseSearch,
     )
     .addOption(new Option('--csv', 'print CSV, for spreadsheets').conflicts('json'));
-  onService(onKey(keys, 'show', 'Show a key, its tokens and its usage'), async (find, _, key) =>
-    outcome(await showKey(await find(), key), keyText),
+  onService(onKey(keys, 'show', 'Show a key, its tokens and its usage'), async (target, _, key) =>
+    outcome(await showKey(target, key), keyText),
   );
-  onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (find, _, key) => {
-    const target = await find();
-    return outcome(await target.history.of(await findRecord(target, key), 500), historyText);
-  });
+  onService(onKey(keys, 'history', 'Show the changes of a key in the last 400 days'), async (target, _, key) =>
+    outcome(await target.history.of(await findRecord(target, key), 500), historyText),
+  );
   for (const [name, action] of Object.entries(keyActions)) addAction(onKey(keys, name), action);
   const find = keys
     .command('find')
     .description("Find a token's key; the token is prompted for or read from standard input");
-  onService(find, async (service) => outcome(await findToken(await service(), await readToken()), foundTokenText));
+  onService(find, async (target) => outcome(await findToken(target, await readToken()), foundTokenText));
   const sync = keys
     .command('sync')
     .description('Immediately adopt changes made in the AWS console or with the AWS CLI');
-  onService(sync, async (service) => outcome(await syncKeys(await service()), syncText));
+  onService(sync, async (target) => outcome(await syncKeys(target), syncText));
   return keys;
 }
 
@@ -57,8 +56,7 @@ const onKey = (keys: Command, name: string, description = ''): Command =>
 function addAction(command: Command, action: KeyAction): void {
   for (const name of action.inputs) command.addOption(optionOf(name, action));
   if (action.confirmation) command.option('--yes', 'skip the confirmation', false);
-  onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (find, { yes, ...values }, key) => {
-    const target = await find();
+  onService<Inputs & { yes?: boolean }>(command.description(action.effect), async (target, { yes, ...values }, key) => {
     const id = action.confirmation && !yes ? await confirmedId(target, action, values, key) : key;
     const { view, token, message } = await action.run(target, values, id).catch((error: unknown) => {
       throw failureOf(error, action);

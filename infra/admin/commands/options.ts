@@ -21,26 +21,24 @@ export function outcome<Value>(value: Value, textOf: (shown: Value) => string): 
   return { value, text: textOf(shown) };
 }
 
-/** Runs a command, and prints its outcome. @param work receives a function that finds the selected service */
+/** Runs a command on the selected service, and prints its outcome. */
 // Commander has parsed these options.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function onService<Options = object>(
   command: Command,
-  work: (target: () => Promise<Target>, options: Options, first: string, second?: string) => Promise<Outcome>,
+  work: (target: Target, options: Options, first: string, second?: string) => Promise<Outcome>,
 ): Command {
   return command.option('--json', 'print JSON (use with npm run --silent)', false).action(async () => {
     const options = command.opts<Options & { readonly json: boolean }>();
-    const target = targetOptionsOf(command);
-    const option = targetOption(target);
-    let found: Promise<Target> | undefined;
-    const find = () => (found ??= findTarget(target, progressListener(option)));
-    const { value, text, after } = await work(find, options, command.args[0] ?? '', command.args[1]);
+    const selected = targetOptionsOf(command);
+    const option = targetOption(selected);
+    const target = await findTarget(selected, progressListener(option));
+    const { value, text, after } = await work(target, options, command.args[0] ?? '', command.args[1]);
     await print(options.json ? visible(JSON.stringify(value)) : withTarget(text, option));
     const more = await after?.();
     if (more !== undefined && !options.json) await print(more);
     // Its name may be that of a variable that was set long ago.
-    const stage = (await found)?.stage;
-    if (stage !== undefined) process.stderr.write(`On the stage ${stage}.\n`);
+    if (target.stage !== undefined) process.stderr.write(`On the stage ${target.stage}.\n`);
   });
 }
 

@@ -32,7 +32,7 @@ export function inventoryCommand(): Command {
     .addOption(new Option('--status <status>', 'new status').choices(petStatuses));
   onService<{ readonly status?: PetStatus; readonly reason?: string }>(
     set.option(...reasonOption),
-    async (find, { status, reason }, petId, quantity) => setStock(await find(), { petId, quantity, status, reason }),
+    (target, { status, reason }, petId, quantity) => setStock(target, { petId, quantity, status, reason }),
   );
   const remove = inventory
     .command('remove')
@@ -40,9 +40,8 @@ export function inventoryCommand(): Command {
     .argument('<petId>', 'id of the pet')
     .option('--yes', 'skip the confirmation', false);
   remove.option(...reasonOption);
-  onService<{ readonly yes: boolean; readonly reason?: string }>(remove, async (find, { yes, reason }, argument) => {
-    const target = await find();
-    const found = await findStock(target, argument);
+  onService<{ readonly yes: boolean; readonly reason?: string }>(remove, async (target, { yes, reason }, petId) => {
+    const found = await findStock(target, petId);
     const { what, putBack } = removalTexts(target, found.entry);
     if (!yes) await confirm(`Remove ${what}? ${putBack}`);
     return removeStock(target, found, reason);
@@ -64,14 +63,14 @@ function recordsCommand<Entry>(kind: RecordKind<Entry>, name: string, title: str
     .option('--dry-run', 'show the changes without writing them', false)
     .option('--yes', 'skip the confirmation', false);
   if (kind.table === 'stock') fromFile.option(...reasonOption);
-  onService<ImportOptions>(fromFile, (find, options, file) => importFile(kind, find, options, file));
+  onService<ImportOptions>(fromFile, (target, options, file) => importFile(target, kind, options, file));
   const toFile = group
     .command('export')
     .description(`Export all ${kind.names[1]} to a file that import accepts`)
     .argument('<file>', `${formatsOf(kind)} file; an existing file is overwritten`);
-  onService(toFile, async (find, _, argument) => {
+  onService(toFile, async (target, _, argument) => {
     const file = fromUserDirectory(argument);
-    const { count, message } = await withProgress('Reading', (show) => exportRecords(file, kind, find, show));
+    const { count, message } = await withProgress('Reading', (show) => exportRecords(target, file, kind, show));
     return { value: { exported: count, file }, text: message };
   });
   return group;
@@ -81,22 +80,21 @@ type ImportOptions = Readonly<Record<'dryRun' | 'yes', boolean>> & { readonly re
 
 /** Shows the changes, asks for confirmation on a stage, and writes exactly these changes. */
 export async function importFile<Entry>(
+  target: Target,
   kind: RecordKind<Entry>,
-  find: () => Promise<Target>,
   { dryRun, yes, reason }: ImportOptions,
   file: string,
 ): Promise<Outcome> {
   const source = { name: file, read: () => readFile(fromUserDirectory(file)) };
-  const preview = await withProgress('Comparing', (show) => previewImport(source, kind, find, show));
+  const preview = await withProgress('Comparing', (show) => previewImport(target, source, kind, show));
   const { counts, largest, largestTitle, write } = preview;
   const lines = [differencesText(counts), ...(largest.length > 0 ? [`${largestTitle}:`, ...largest] : [])];
   const planned = { file, ...counts, largest };
   if (dryRun) return { value: planned, text: lines.join('\n') };
-  const { stage, place } = await find();
-  const isAsked = stage !== undefined && !yes && counts.added + counts.changed > 0;
+  const isAsked = target.stage !== undefined && !yes && counts.added + counts.changed > 0;
   if (isAsked) {
     process.stderr.write(`${lines.join('\n')}\n`);
-    await confirm(`Import these into ${place}? The replaced values are lost.`);
+    await confirm(`Import these into ${target.place}? The replaced values are lost.`);
   }
   const { message, ...done } = await withProgress('Writing', (show) => write(show, reason));
   const text = [...(isAsked ? [] : lines), message, ...linesOfUnwritten(done.changedMeanwhile)].join('\n');
@@ -112,12 +110,11 @@ export function restoreCommand(): Command {
     .option('--open', 'keys: restore them active; later revocations and suspensions are lost', false)
     .option('--dry-run', 'count the changes without writing them', false)
     .option('--yes', 'skip the confirmation', false);
-  return onService<RestoreOptions & { readonly yes: boolean }>(command, async (find, { yes, ...options }, argument) => {
-    const table = tableNames.find((name) => name === argument) ?? 'stock';
+  return onService<RestoreOptions & { readonly yes: boolean }>(command, async (target, { yes, ...options }, text) => {
+    const table = tableNames.find((name) => name === text) ?? 'stock';
     const { exact, open, dryRun, from } = options;
     if (exact && !['stock', 'pets', 'orders'].includes(table))
       throw new AdminError(`--exact is not supported for ${table}.`);
-    const target = await find();
     const run = (isDry: boolean) =>
       withProgress(isDry ? 'Comparing' : 'Writing', (show) =>
         restoreTable(target, table, { ...options, dryRun: isDry }, show),

@@ -21,8 +21,8 @@ export function addHistoryCommands(inventory: Command): void {
     .argument('<petId>', 'id of the pet')
     .option('--days <n>', `number of days, including today (default: ${DEFAULT_DAYS})`, wholeNumberUpTo(MAX_DAYS))
     .addOption(csvOption());
-  onService<{ readonly days?: number; readonly csv?: true }>(history, async (find, { days, csv }, petId) => {
-    const found = await historyOfPet(await find(), petId, days ?? DEFAULT_DAYS);
+  onService<{ readonly days?: number; readonly csv?: true }>(history, async (target, { days, csv }, petId) => {
+    const found = await historyOfPet(target, petId, days ?? DEFAULT_DAYS);
     return outcome(found, csv ? ({ rows }) => csvOf(rows, csvColumns) : historyText);
   });
   const changes = inventory
@@ -36,8 +36,7 @@ export function addHistoryCommands(inventory: Command): void {
     readonly since?: number;
     readonly csv?: true;
   }
-  onService<Options>(changes, async (find, { key, since = 0, csv }) => {
-    const target = await find();
+  onService<Options>(changes, async (target, { key, since = 0, csv }) => {
     const record = await findRecord(target, key);
     const { count, text } = await estimateOfScan(target);
     if (count > 0) process.stderr.write(`${text}\n`);

@@ -14,9 +14,8 @@ export function usageCommand(): Command {
   const usage = new Command('usage')
     .description('Show the requests of a key per day, or the busiest keys of today')
     .argument('[key]', KEY_ARGUMENT);
-  return onService<{ readonly days?: number }>(usage, async (find, { days }, key) => {
+  return onService<{ readonly days?: number }>(usage, async (target, { days }, key) => {
     if (key === '' && days !== undefined) throw new AdminError('--days requires a key.');
-    const target = await find();
     if (key === '') return outcome(await busyKeys(target), busyKeysText);
     return outcome(await usageOfKey(target, key, days ?? DEFAULT_DAYS), usageText);
   }).option(

@@ -150,7 +150,7 @@ function importing(site: Site): (c: Context, values: Sent['values']) => Promise<
       const { file } = await c.req.parseBody();
       if (!(file instanceof File) || file.name === '') throw new AdminError('Choose a file. Nothing was written.');
       const source = { name: file.name, read: () => file.bytes() };
-      const preview = await previewImport(source, stockEntries, () => Promise.resolve(site.target));
+      const preview = await previewImport(site.target, source, stockEntries);
       shown = { id: randomUUID(), preview };
       return site.ask(c, { title: 'Import?', part: 'stock' }, importQuestion(site, shown.id, preview), 'stock');
     }

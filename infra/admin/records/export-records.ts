@@ -19,13 +19,12 @@ const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
  * @throws AdminError if the file cannot be written or the store cannot be read
  */
 export async function exportRecords<Entry>(
+  target: Target,
   file: string,
   kind: RecordKind<Entry>,
-  find: () => Promise<Target>,
   onProgress: OnProgress,
 ) {
   const format = formatOf(file, kind, 'export to');
-  const target = await find();
   let count = 0;
   const show: OnProgress = (done, total) => {
     count = done;

@@ -32,19 +32,17 @@ interface Pending extends ItemChange {
 /**
  * Compares a file of records, which is kept in memory, with the store.
  *
- * @param find looks the store up, only after the file is validated
  * @returns the counts; descriptions of the largest changes, largest first and safe to print, with a title; and a
  *   function that writes all of them, with the reason for the history of the stock
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
+  store: Target,
   source: Source,
   kind: RecordKind<Entry>,
-  find: () => Promise<Target>,
   onProgress: OnProgress = () => undefined,
 ) {
   const all = await checkedEntries(source, kind);
-  const store = await find();
   const counts = { added: 0, changed: 0, same: 0 };
   const pending: Pending[] = [];
   let largest: ReturnType<typeof differenceOf>[] = [];

@@ -185,7 +185,7 @@ describe.each(engines)('a restore, on %s', (_engine, start) => {
     const unchanged = await itemsOf(live);
     const importing = (yes: boolean) => {
       const onStage = { ...target, stage: 'staging', place: 'the stage staging' } as const;
-      return importFile(stockEntries, () => Promise.resolve(onStage), { dryRun: false, yes, reason: 'count' }, file);
+      return importFile(onStage, stockEntries, { dryRun: false, yes, reason: 'count' }, file);
     };
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     await expect(importing(false)).rejects.toThrow('the stage staging? The replaced values');

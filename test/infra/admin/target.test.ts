@@ -139,7 +139,7 @@ describe('A stage on AWS', () => {
     await findStage(200, stackWith(outputs));
     const streams = [capture(process.stdout), capture(process.stderr)];
     const program = withTargetOptions(new Command());
-    onService(program.command('touch'), async (service) => outcome(found.push(await service()), () => 'Touched.'));
+    onService(program.command('touch'), async (target) => outcome(found.push(target), () => 'Touched.'));
     await program.parseAsync(['touch', '--stage', 'staging'], { from: 'user' });
     for (const { end } of streams) end();
 
