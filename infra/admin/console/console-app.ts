@@ -25,11 +25,7 @@ const files = ['console.css', 'console.js', '../../reference/site/favicon.svg'];
 
 export type ServedConsole = Awaited<ReturnType<typeof serveConsole>>;
 
-/**
- * @param port 0 for a free port
- * @returns also the one-time link: the first browser that opens it gets the session
- * @throws AdminError if the port is unavailable
- */
+/** @param port 0: a free one @returns also the one-time login link @throws AdminError if the port is unavailable */
 export async function serveConsole(target: Target, port: number) {
   const server = createServer().listen(port, LOOPBACK);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {

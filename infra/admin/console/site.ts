@@ -109,8 +109,7 @@ class FormError extends AdminError {
 export const shownAs = (name: string): string => `${name}-shown`;
 
 /**
- * Parses the fields of {@link fieldOf} as inputs of an action. Fields that are still as shown are left out of an edit:
- * another admin may have changed them in the meantime.
+ * Parses the fields of {@link fieldOf}. Those still as shown are left out: another admin may have changed them.
  *
  * @throws FormError with all errors
  */

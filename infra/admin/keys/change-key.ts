@@ -66,11 +66,7 @@ export async function changeKey(
   });
 }
 
-/**
- * A pending change is completed and a resume command asks for the key; otherwise a sync decides.
- *
- * @throws AdminError if the key, which is missing in API Gateway, must or can not be created anew
- */
+/** Otherwise a sync decides. @throws AdminError if the key must not, or cannot, be created anew */
 function checkMayCreateAnew(record: KeyRecord, { enabled = false }: KeyChange): void {
   if (!isIssued(record.recordId)) throw new AdminError(lostProblem(record));
   if (enabled || !takesEdits(record)) return;
@@ -81,8 +77,7 @@ function checkMayCreateAnew(record: KeyRecord, { enabled = false }: KeyChange): 
 }
 
 /**
- * Updates API Gateway to match the record. If another command changes the key in the meantime, the sync stays pending
- * and a later one completes it.
+ * Updates API Gateway to match the record. A sync completes it if another command changes the key meanwhile.
  *
  * @param wasApplied whether API Gateway was up to date before the write
  */

@@ -89,11 +89,7 @@ export function parsePastTime(text: string): number {
 
 type Choices = readonly (readonly [value: string, text: string])[];
 
-/**
- * Creates inputs of actions on keys: each an option of the command and a field of the console.
- *
- * @param presence `agreed`: required for a plan with agreed limits; an error for every other plan
- */
+/** An option of the command, and a field of the console. `agreed`: required for a plan with agreed limits only. */
 const input =
   <Presence extends 'required' | 'optional' | 'agreed'>(presence: Presence) =>
   <Value>(flag: string, title: string, hint: string, parse: (text: string) => Value, choices?: Choices) =>
@@ -163,11 +159,7 @@ export type Inputs = {
     ReturnType<InputsByName[Name]['parse']> | (InputsByName[Name]['presence'] extends 'required' ? never : undefined);
 };
 
-/**
- * Returns the limits of a key: those of its plan, or the agreed ones, which Enterprise alone requires and accepts.
- *
- * @param service whose maximum bounds the agreed limits @throws AdminError
- */
+/** The limits of a plan, or the agreed ones, which Enterprise alone requires and accepts. @throws AdminError */
 export function limitsOn(
   plan: PlanId,
   { perMinute, perDay }: { readonly [Name in keyof ExactLimits]?: number | undefined },

@@ -34,7 +34,7 @@ interface StockChange {
 }
 
 /**
- * Sets the quantity of one pet, its status or both, by texts as typed; with a version, only while the entry has it.
+ * Sets a quantity, a status or both, by texts as typed; with a version, only while the entry has it.
  *
  * @returns also a sentence for the admin @throws AdminError for invalid text, or if the entry is not as expected
  */

@@ -15,8 +15,7 @@ const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
 /**
  * Writes all records of a kind to a file, which is created or replaced only when it is complete.
  *
- * @returns the count, and a sentence for the admin, safe to print
- * @throws AdminError if the file cannot be written or the store cannot be read
+ * @returns the count, and a sentence for the admin @throws AdminError if the file or the store fails
  */
 export async function exportRecords<Entry>(
   target: Target,

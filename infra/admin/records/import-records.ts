@@ -32,8 +32,8 @@ interface Pending extends ItemChange {
 /**
  * Compares a file of records, which is kept in memory, with the store.
  *
- * @returns the counts; descriptions of the largest changes, largest first and safe to print, with a title; and a
- *   function that writes all of them, with the reason for the history of the stock
+ * @returns the counts; descriptions of the largest changes, largest first, and a title; a function that writes all
+ *   changes
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
@@ -72,8 +72,7 @@ export async function previewImport<Entry>(
 /**
  * Writes the records that have not changed since the preview.
  *
- * @returns the counts; the ids of records that others have changed meanwhile; a sentence for the admin, safe to print
- * @throws AdminError with the progress
+ * @returns the counts; the ids of those that have; a sentence for the admin @throws AdminError with the progress
  */
 async function writePending<Entry>(
   { name }: Source,

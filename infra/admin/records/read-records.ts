@@ -24,7 +24,6 @@ const MAX_FAULT_LENGTH = 200;
 /**
  * Reads a file, and parses its rows one by one: each with its line number, as a record or an error.
  *
- * @param source `.csv` (its first line names the columns) or `.jsonl`
  * @throws AdminError if the file cannot be read or has another format
  */
 export async function* readRecords<Entry>(

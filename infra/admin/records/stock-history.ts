@@ -21,7 +21,7 @@ export const MAX_CHANGES = 100_000;
 /**
  * The changes of the stock of a pet in the last days, newest first.
  *
- * @param text the id, as typed @param max changes @throws AdminError if there is neither an entry nor a change
+ * @throws AdminError if there is none, and no entry
  */
 export async function historyOfPet(target: Target, text: string, days: number, max = MAX_CHANGES) {
   const petId = parsePetId(text);
@@ -88,11 +88,7 @@ export async function estimateOfScan({ documents, tables }: Target) {
   return { count, text: `Reading the changes of all keys and admins: ${formatNumber(count)} records, ${effort}.` };
 }
 
-/**
- * What a key changed, of all pets, newest first: a scan, as the records are by pet.
- *
- * @param since Unix milliseconds @param scan `maxPages`: after them it stops @throws AdminError for too many changes
- */
+/** What a key changed, newest first, by a scan of all records. @throws AdminError for too many changes */
 export async function changesByKey(
   { documents, tables }: Target,
   key: KeyRecord,

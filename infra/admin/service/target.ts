@@ -74,9 +74,9 @@ const outputsSchema = v.pipe(
 );
 
 /**
- * Finds the service: a local server at an address, or a stage on AWS.
+ * Finds a local server or a stage.
  *
- * @throws UnreachableError if nothing responds; AdminError if it is not this service or refuses the admin
+ * @throws UnreachableError; AdminError if it is not this service, or refuses the admin
  */
 export async function findTarget(options: TargetOptions, notices: ProgressListener): Promise<Target> {
   const { stage } = options;
