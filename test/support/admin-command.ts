@@ -146,10 +146,8 @@ export class AdminCommand {
   }
 }
 
-const noProgress = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
-
 /** A local server as the admin command finds it, without what only AWS needs: the pace, and the pause. */
-export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, noProgress);
+export const adminTarget = (host: LocalHost): Promise<Target> => unpacedTarget({ url: host.origin }, () => undefined);
 
 async function unpacedTarget(...options: Parameters<typeof findTarget>): Promise<Target> {
   const target = await findTarget(...options);

@@ -81,7 +81,7 @@ export class InProcessTarget {
         { step: 'initialize' },
       );
     }
-    const onLost = (error: unknown) => this.target.notices.incomplete(`Not recorded: ${String(error)}`);
+    const onLost = (error: unknown) => this.target.report(`Not recorded: ${String(error)}`);
     const history = new KeyHistory({ client: documents, tableName: HISTORY_TABLE, who, onLost });
     const keyTable = new KeyTable(documents, KEYS_TABLE, history);
     const others = { stock: '', pets: '', orders: '', requests: '', changes: '' };
@@ -101,7 +101,7 @@ export class InProcessTarget {
       place: '',
       option: '',
       stage: undefined,
-      notices: { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined },
+      report: () => undefined,
       pause: () => Promise.resolve(),
     };
   }

@@ -4,7 +4,7 @@ import { wholeNumberUpTo } from '../keys/inputs.ts';
 import { targetOption } from '../service/text.ts';
 import { findTarget } from '../service/target.ts';
 import { targetOptionsOf } from './options.ts';
-import { progressListener } from './output.ts';
+import { reporter } from './output.ts';
 
 /** `console`. It opens no browser: every user of the machine can read the arguments of a process. */
 export function consoleCommand(): Command {
@@ -13,7 +13,7 @@ export function consoleCommand(): Command {
     .option('--port <n>', 'port of the console (default: a free port)', wholeNumberUpTo(65_535))
     .action(async ({ port = 0 }: { readonly port?: number }, command: Command) => {
       const options = targetOptionsOf(command);
-      const target = await findTarget(options, progressListener(targetOption(options)));
+      const target = await findTarget(options, reporter(targetOption(options)));
       const { link } = await serveConsole(target, port);
       process.stdout.write(
         `\n  Admin console of ${target.place}:\n\n    ${link}\n\n` +

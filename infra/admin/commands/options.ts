@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parseStage } from '../../parse-stage.ts';
 import { findTarget, type Target } from '../service/target.ts';
 import { DEFAULT_URL, targetOption, type TargetOptions, visible, withTarget } from '../service/text.ts';
-import { progressListener } from './output.ts';
+import { reporter } from './output.ts';
 
 export interface Outcome {
   /** Printed with `--json`, as one JSON value in one line. */
@@ -32,7 +32,7 @@ export function onService<Options = object>(
     const options = command.opts<Options & { readonly json: boolean }>();
     const selected = targetOptionsOf(command);
     const option = targetOption(selected);
-    const target = await findTarget(selected, progressListener(option));
+    const target = await findTarget(selected, reporter(option));
     const { value, text, after } = await work(target, options, command.args[0] ?? '', command.args[1]);
     await print(options.json ? visible(JSON.stringify(value)) : withTarget(text, option));
     const more = await after?.();

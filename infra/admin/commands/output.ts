@@ -5,28 +5,17 @@ import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { OnProgress } from '../records/record-kinds.ts';
 import { AdminError } from '../service/failures.ts';
-import type { ProgressListener } from '../service/target.ts';
+import type { Target } from '../service/target.ts';
 import { formatNumber, visible, withTarget } from '../service/text.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Reports waits and skipped records on standard error. @param option that selects the service */
-export function progressListener(option: string): ProgressListener {
-  let isReported = false;
+/** Reports on standard error, once for a series, as of an import. @param option that selects the service */
+export function reporter(option: string): Target['report'] {
   let last: string | undefined;
-  const say = (message: string): void => void process.stderr.write(`${withTarget(visible(message), option)}\n`);
-  return {
-    throttled() {
-      // Once: the SDK waits and retries by itself.
-      if (!isReported) say('API Gateway throttles the calls; waiting …');
-      isReported = true;
-    },
-    unreadable: ({ message }) => say(message),
-    incomplete(message) {
-      // Once for a series, as of an import.
-      if (message !== last) say(message);
-      last = message;
-    },
+  return (message) => {
+    if (message !== last) process.stderr.write(`${withTarget(visible(message), option)}\n`);
+    last = message;
   };
 }
 

@@ -61,7 +61,7 @@ export async function changeKey(
     // An adopted edit may have blocked the key. A resume command unblocks it on purpose.
     const isOnPurpose = !record.enabled || fields.enabled === true;
     const opening = wasApplied || isOnPurpose ? undefined : openingProblem(changed, live);
-    if (opening) target.notices.incomplete(opening);
+    if (opening) target.report(opening);
     return completeChange(target, { record: written, live }, wasApplied);
   });
 }
@@ -96,7 +96,7 @@ export async function completeChange(target: Target, { record, live }: Seen, was
 /** API Gateway's key is newer than a restored record, and found by its value. Later syncs do not report an opening. */
 async function syncRestored(target: Target): Promise<void> {
   const { opened, problems } = await syncKeys(target);
-  for (const words of problems) if (opened.some((id) => words.includes(id))) target.notices.incomplete(words);
+  for (const words of problems) if (opened.some((id) => words.includes(id))) target.report(words);
 }
 
 const MAX_ATTEMPTS = 20;
@@ -121,9 +121,9 @@ export function changeRecord(
 }
 
 /** Reports a pending sync of a key. @param reason the cause, to end a sentence */
-export function reportUnapplied({ notices }: Target, record: KeyRecord, reason = 'another change is in progress') {
+export function reportUnapplied({ report }: Target, record: KeyRecord, reason = 'another change is in progress') {
   if (record.unappliedSince !== undefined)
-    notices.incomplete(
+    report(
       `The change is in effect, but API Gateway is not up to date yet (${reason}). A sync completes it within six minutes.`,
     );
   return record;

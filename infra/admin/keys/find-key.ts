@@ -1,4 +1,4 @@
-import { idOf, type KeyRecord, type UnreadableRecordError } from '../../../shared/keys/key-record.ts';
+import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { isIssued, withoutTokens } from '../../../shared/keys/token.ts';
 import { isoDay } from '../../../shared/keys/verdict.ts';
 import { AdminError } from '../service/failures.ts';
@@ -19,13 +19,13 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
   // The message would show it.
   if (withoutTokens(text) !== text)
     throw new AdminError('That is a token. Look it up with: npm run admin -- keys find');
-  const { keyTable, notices } = target;
-  const unreadable: UnreadableRecordError[] = [];
+  const { keyTable, report } = target;
+  const unreadable: string[] = [];
   const known = isIssued(text)
     ? await keyTable.get(text)
-    : named(text, await keyTable.all((error) => unreadable.push(error)));
+    : named(text, await keyTable.all(({ message }) => unreadable.push(message)));
   if (known) return known;
-  unreadable.forEach(notices.unreadable);
+  for (const message of unreadable) report(message);
   throw new UnknownKeyError(
     `There is no key ${text}. To list all keys: npm run admin -- keys list. ` +
       'If it was created in the AWS console less than five minutes ago: npm run admin -- keys sync',
@@ -33,7 +33,8 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
 }
 
 /** All valid records, including revoked keys. */
-export const allRecords = ({ keyTable, notices }: Target): Promise<KeyRecord[]> => keyTable.all(notices.unreadable);
+export const allRecords = ({ keyTable, report }: Target): Promise<KeyRecord[]> =>
+  keyTable.all(({ message }) => report(message));
 
 /** No key has this id or name. */
 export class UnknownKeyError extends AdminError {}

@@ -226,9 +226,7 @@ export const keyActions: Readonly<Record<string, KeyAction>> = {
       try {
         if (revoked.keyId !== undefined) await deleteLiveKey(target, revoked.keyId);
       } catch (error) {
-        target.notices.incomplete(
-          `The key is revoked. API Gateway still has it (${reasonOf(error)}): the next sync deletes it.`,
-        );
+        target.report(`The key is revoked. API Gateway still has it (${reasonOf(error)}): the next sync deletes it.`);
       }
       const view = keyView(revoked);
       return { view, message: `${visible(key.name)} (${view.id}) is revoked${key.revoked ? ' already' : ''}.` };

@@ -14,23 +14,12 @@ import { gatewayClients } from '../../../shared/key-registry/gateway.ts';
 import { KeyHistory } from '../../../shared/key-registry/key-history.ts';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { KeyTable } from '../../../shared/key-registry/key-table.ts';
-import type { UnreadableRecordError } from '../../../shared/keys/key-record.ts';
 import type { ExactLimits } from '../../../shared/keys/plans.ts';
 import { localClient, OUTPUTS_PATH } from '../../local-endpoint.ts';
 import { type AnyStageName, stackNameOf } from '../../stages.ts';
 import { type TableName, tableNames } from '../../tables.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
 import { capitalized, DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
-
-/** Receives the reports of an operation in progress. */
-export interface ProgressListener {
-  /** Called each time the operation waits because API Gateway throttles. */
-  readonly throttled: () => void;
-  /** Called for each unreadable record, which the result omits. */
-  readonly unreadable: (error: UnreadableRecordError) => void;
-  /** Called with a sentence about work that remains after a successful command. */
-  readonly incomplete: (message: string) => void;
-}
 
 /** The service that an operation is for. */
 export interface Target extends Registry {
@@ -50,7 +39,8 @@ export interface Target extends Registry {
   readonly place: string;
   /** Option that selects the service, for commands in messages. */
   readonly option: string;
-  readonly notices: ProgressListener;
+  /** Reports in a sentence what is waited for, was omitted, or remains to be done. */
+  readonly report: (message: string) => void;
   /** Waits. @param ms milliseconds */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
@@ -78,13 +68,13 @@ const outputsSchema = v.pipe(
  *
  * @throws UnreachableError; AdminError if it is not this service, or refuses the admin
  */
-export async function findTarget(options: TargetOptions, notices: ProgressListener): Promise<Target> {
+export async function findTarget(options: TargetOptions, report: Target['report']): Promise<Target> {
   const { stage } = options;
   const option = targetOption(options);
   if (stage !== undefined) {
     const outputs = v.safeParse(outputsSchema, await stackOutputs(stage));
     if (outputs.success)
-      return targetOf(outputs.output, awsConnection(), { place: `the stage ${stage}`, option, stage, notices });
+      return targetOf(outputs.output, awsConnection(), { place: `the stage ${stage}`, option, stage, report });
     throw new AdminError(
       `The stage ${stage} runs another version of the service than this command. Deploy this version, or check out that one.`,
     );
@@ -95,7 +85,7 @@ export async function findTarget(options: TargetOptions, notices: ProgressListen
   const requestHandler = new FailFastHandler(() => nothingListensAt(origin));
   const connection = { ...localClient, endpoint: origin, requestHandler };
   const atOrigin = { ...output, BaseUrl: `${origin}/${output.ApiStage}` };
-  return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, notices });
+  return targetOf(atOrigin, connection, { place: origin, option, stage: undefined, report });
 }
 
 /** @param address with or without `http://`, as in a browser */
@@ -200,7 +190,7 @@ function userName(): string {
 function targetOf(
   { ApiId, ApiStage, BaseUrl, MaxEnterpriseLimits, tables }: v.InferOutput<typeof outputsSchema>,
   connection: Connection,
-  where: Pick<Target, 'place' | 'option' | 'stage' | 'notices'>,
+  where: Pick<Target, 'place' | 'option' | 'stage' | 'report'>,
 ): Target {
   const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5, ...connection }), {
     unmarshallOptions: { ...exactNumbers },
@@ -208,13 +198,13 @@ function targetOf(
   const who = callerOf(where.stage, connection);
   const onLost = (what: string) => (error: unknown) => {
     const reason = reasonOf(error);
-    where.notices.incomplete(`The change is in effect, but not recorded in the history of the ${what} (${reason}).`);
+    where.report(`The change is in effect, but not recorded in the history of the ${what} (${reason}).`);
   };
   const history = new KeyHistory({ client: documents, tableName: tables.history, who, onLost: onLost('key') });
   const ofStock = { client: documents, tableName: tables.changes, maxWaitMs: MAX_RECORD_MS };
   return {
     ...where,
-    ...gatewayClients(connection, where.notices.throttled),
+    ...gatewayClients(connection, () => where.report('API Gateway throttles the calls; waiting …')),
     documents,
     history,
     stockHistory: new StockHistory({ ...ofStock, onLost: onLost('stock') }),

@@ -24,7 +24,7 @@ export class AdminService {
     const { target } = this.world;
     this.target = {
       ...target,
-      notices: { ...target.notices, incomplete: (message) => void this.messages.push(message) },
+      report: (message) => void this.messages.push(message),
     };
     beforeEach(() => {
       this.clock.moveTo(NOW);

@@ -14,7 +14,7 @@ import { reply, ScriptedServer } from '../../shared/client/scripted-server.ts';
 
 acceptForeignErrors();
 
-const notices = { throttled: () => undefined, unreadable: () => undefined, incomplete: () => undefined };
+const report = () => undefined;
 const originOf = ({ baseUrl }: ScriptedServer): string => new URL(baseUrl).origin;
 
 const LIMITS = '{"perMinute":7,"perDay":70}';
@@ -32,7 +32,7 @@ afterEach(() => {
   found.splice(0).forEach(closeTarget);
 });
 async function find(options: TargetOptions): Promise<Target> {
-  const target = await findTarget(options, notices);
+  const target = await findTarget(options, report);
   found.push(target);
   return target;
 }
