@@ -32,11 +32,7 @@ const rules: Readonly<Record<Name, Rule>> = {
   quantity: integer(0, MAX_QUANTITY),
 };
 
-/**
- * Checks values. Those that are not required may be undefined.
- *
- * @throws TypeError with name, rule and value, but not with a key, or the user and password of a URL
- */
+/** @throws TypeError with name, rule and value, but without a key, or the user and password of a URL */
 export function check(
   values: { readonly [name in Name]?: unknown },
   required: readonly string[] = [],

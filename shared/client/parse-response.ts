@@ -16,11 +16,7 @@ export const ERROR: Fields = { code: 'string', message: 'string' };
 export const isRecord = (value: unknown, fields: Fields = {}): boolean =>
   Object.entries(fields).every(([name, type]) => typeof Object(value)[name] === type);
 
-/**
- * Parses a response, its int64 fields as bigint with all their digits.
- *
- * @throws SyntaxError if the text is not JSON of this shape, or an int64 field is not an integer in decimal
- */
+/** Int64 fields are bigints with all digits. @throws SyntaxError if the text is not JSON of this shape */
 export function parseResponse(text: string, shape: Shape): unknown {
   const parsed: unknown = JSON.parse(text, revive);
   const [fields] = [shape].flat();

@@ -6,8 +6,8 @@ const MAX_CLOSED = 60_000;
 const BATCH_INTERVAL = 250;
 
 /**
- * A request's place in the queue until it has permission to be sent. Without a deadline it waits for any number of
- * minutes, but not for the end of a day or a suspension. Times are those of `performance.now()`.
+ * A request in the queue. Without a deadline it does not wait for the end of a day or a suspension. Times are those of
+ * `performance.now()`.
  */
 export type Turn = { readonly isBatch: boolean; readonly deadline: number | undefined; wake: () => void };
 

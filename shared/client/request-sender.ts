@@ -27,10 +27,7 @@ export class RequestSender {
     this.#gate = new RequestGate(options.concurrency ?? 10);
   }
 
-  /**
-   * @param shape of the contract's type T
-   * @throws ApiError, ConnectionError, TypeError, the reason of the signal, or what the function of the API key throws
-   */
+  /** @throws ApiError, ConnectionError, TypeError, the reason of the signal, or the error of the API key's function */
   async send<T>(
     path: string,
     own: CallOptions,
