@@ -5,7 +5,7 @@ import { isoDay } from '../../../shared/keys/verdict.ts';
 import { isSuspendedOrDisabled } from '../keys/key-actions.ts';
 import { AdminError } from '../service/failures.ts';
 import { foundTokenText, stateText } from '../keys/key-sentences.ts';
-import { findToken, type KeyView, selectKeys, stateFilters } from '../keys/key-view.ts';
+import { byText, findToken, type KeyView, selectKeys, stateFilters } from '../keys/key-view.ts';
 import { dailyUsage, partUsed } from '../keys/usage.ts';
 import { counted, formatNumber, timeOrNever } from '../service/text.ts';
 import { facts, type Field, filters, type Html, markup, meter, nothingSent, type Sent, table } from './markup.ts';
@@ -59,8 +59,6 @@ function keyListHtml(label: string, views: readonly KeyView[], query?: Query): H
   );
   return first && table(label, titles, rows, order);
 }
-
-const byText = new Intl.Collator();
 
 /** @param sort id of a column, with a minus for the reverse order */
 function sorted(views: readonly KeyView[], sort = 'name'): readonly KeyView[] {

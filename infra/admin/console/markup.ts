@@ -10,9 +10,7 @@ export const markup = (strings: TemplateStringsArray, ...values: unknown[]): Htm
 export interface Page {
   /** Also the heading. */
   readonly title: string;
-  /** Next to the heading. */
   readonly beside?: Html;
-  /** Links to the pages above this one. */
   readonly crumbs?: Html;
   /** Place of the service; undefined without a session. */
   readonly place?: string;
@@ -86,7 +84,6 @@ export const numeric = markup`inputmode="numeric"`;
 export interface Sent {
   readonly values: Readonly<Record<string, string>>;
   readonly fieldErrors: Readonly<Record<string, string>>;
-  /** Error of the form as a whole. */
   readonly formError?: string | undefined;
 }
 

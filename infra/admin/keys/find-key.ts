@@ -36,7 +36,6 @@ export async function findRecord(target: Target, text: string): Promise<KeyRecor
 export const allRecords = ({ keyTable, report }: Target): Promise<KeyRecord[]> =>
   keyTable.all(({ message }) => report(message));
 
-/** No key has this id or name. */
 export class UnknownKeyError extends AdminError {}
 
 function named(text: string, records: readonly KeyRecord[]): KeyRecord | undefined {

@@ -96,6 +96,12 @@ const input =
     ({ flag, title, hint, presence, parse, choices }) as const;
 const [required, optional, agreed] = [input('required'), input('optional'), input('agreed')];
 
+const agreedLimit = (window: 'minute' | 'day', max: number, example: number) => {
+  const what = `agreed requests per ${window}`;
+  const hint = `${what}, Enterprise only, such as ${example}`;
+  return agreed(`--per-${window} <n>`, capitalized(what), hint, wholeNumberUpTo(max));
+};
+
 const planChoices = planIds.map((id) => {
   const { title, limits } = plans[id];
   return [id, `${title}: ${limits === 'agreed' ? 'as agreed' : limitsText(limits)}`] as const;
@@ -106,18 +112,8 @@ const yesOrNo = ['no', 'yes'].map((choice) => [choice, choice] as const);
 export const inputs = {
   name: required('--name <name>', 'Name', 'name of the customer; need not be unique', parseName),
   plan: required('--plan <plan>', 'Plan', 'plan of the key', parsePlan, planChoices),
-  perMinute: agreed(
-    '--per-minute <n>',
-    'Agreed requests per minute',
-    'agreed requests per minute, Enterprise only, such as 5000',
-    wholeNumberUpTo(MAX_PER_MINUTE),
-  ),
-  perDay: agreed(
-    '--per-day <n>',
-    'Agreed requests per day',
-    'agreed requests per day, Enterprise only, such as 1000000',
-    wholeNumberUpTo(MAX_PER_DAY),
-  ),
+  perMinute: agreedLimit('minute', MAX_PER_MINUTE, 5_000),
+  perDay: agreedLimit('day', MAX_PER_DAY, 1_000_000),
   label: required(
     '--label <label>',
     'Label',

@@ -21,7 +21,6 @@ export const statePhrase = ({ state }: KeyView): string => `${state === 'no vali
 export const revokedText = ({ forgotten }: KeyView): string =>
   `All its tokens are revoked.${forgotten === null ? '' : ` The record is deleted after ${formatTime(forgotten)}.`}`;
 
-/** Access and expiration of a token. */
 export function tokenText({ access, until, neverShown }: TokenView): string {
   const parts = [access === 'full' ? 'full access' : 'read-only'];
   if (until !== null) parts.push(`until ${formatTime(until)}`);
@@ -29,7 +28,6 @@ export function tokenText({ access, until, neverShown }: TokenView): string {
   return parts.join(', ');
 }
 
-/** Reason of an action that is to be confirmed. */
 export const reasonText = (reason?: string): string => (reason === undefined ? '' : ` Reason: ${reason}.`);
 
 /** Effect of revoking a token. @returns undefined for an invalid or an only token, which the action rejects */

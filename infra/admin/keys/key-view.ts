@@ -91,7 +91,7 @@ const timeOrNull = (epochMs: number): string | null => (epochMs >= NO_EXPIRY ? n
 /** @throws AdminError if there is no such key */
 export const showKey = async (target: Target, id: string): Promise<KeyView> => keyView(await findRecord(target, id));
 
-const byName = new Intl.Collator();
+export const byText = new Intl.Collator();
 
 export interface KeySelection {
   readonly plan?: PlanId | undefined;
@@ -112,7 +112,7 @@ export function selectKeys(records: readonly KeyRecord[], { plan, state, search 
     .filter((record) => hasText(record, text))
     .map((record) => keyView(record))
     .filter((view) => hasState(view, state))
-    .toSorted((a, b) => byName.compare(a.name, b.name) || byName.compare(a.created, b.created));
+    .toSorted((a, b) => byText.compare(a.name, b.name) || byText.compare(a.created, b.created));
 }
 
 const hasText = (record: KeyRecord, text: string): boolean =>

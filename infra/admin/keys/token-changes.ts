@@ -40,7 +40,6 @@ export function withToken(record: Pick<KeyRecord, 'tokens'>, entry: Tokens, now:
   return { ...Object.fromEntries(kept), ...entry };
 }
 
-/** The tokens with one marked as shown. */
 export function withShown(tokens: Tokens, hash: string): Tokens {
   const token = tokens[hash];
   if (!token) return tokens;
@@ -53,9 +52,9 @@ export const IMMEDIATELY = 0;
 
 /** The tokens with earlier ends for some; none is extended. */
 export function withEnd(tokens: Tokens, hashes: readonly string[], end: number): Tokens {
-  const ended = hashes.flatMap((hash) => {
-    const token = tokens[hash];
-    return token ? [[hash, { ...token, until: Math.min(token.until, end) }] as const] : [];
+  const ended = Object.entries(tokens).map(([hash, token]) => {
+    const until = hashes.includes(hash) ? Math.min(token.until, end) : token.until;
+    return [hash, { ...token, until }] as const;
   });
-  return { ...tokens, ...Object.fromEntries(ended) };
+  return Object.fromEntries(ended);
 }

@@ -29,7 +29,6 @@ interface StockChange {
   readonly quantity?: string | undefined;
   readonly status?: PetStatus | undefined;
   readonly version?: string | undefined;
-  /** For the history of the stock. */
   readonly reason?: string | undefined;
 }
 

@@ -17,7 +17,6 @@ const MAX_FAULTS = 20;
 /** Maximum items of one BatchGetItem call. */
 const READ_SIZE = 100;
 
-/** The changes of an import, before they are written. */
 export type ImportPreview = Awaited<ReturnType<typeof previewImport>>;
 
 /** `3 new, 37 changed, 10 the same.` */
@@ -104,7 +103,6 @@ async function writePending<Entry>(
   return { ...done, message: pending.length === 0 ? nothing : imported };
 }
 
-/** The stored items of the records, by id. */
 async function storedItems<Entry>(
   { documents, tables }: Target,
   { table, keyNames, toItem }: RecordKind<Entry>,

@@ -9,7 +9,6 @@ import { formatNumber, truncated, visible } from '../service/text.ts';
 import { fieldNames, fieldsOf, formatOf, type RecordKind } from './record-kinds.ts';
 
 export interface Source {
-  /** Name for messages. */
   readonly name: string;
   readonly read: () => Promise<Uint8Array>;
 }

@@ -26,7 +26,6 @@ export interface RecordKind<Entry> {
   /** Schema of a row. An int64 may be a number or a string in the file; the schema receives its digits. */
   readonly schema: v.GenericSchema<unknown, Entry> & { readonly entries: v.ObjectEntries };
   readonly formats: readonly [Format, ...Format[]];
-  /** The field that identifies a record. */
   readonly idField: string;
   readonly idOf: (entry: Entry) => Int64;
   /** Fields of the API that a file must not have, with the reason. */

@@ -21,7 +21,6 @@ import { type TableName, tableNames } from '../../tables.ts';
 import { AdminError, FailFastHandler, reasonOf, UnreachableError } from './failures.ts';
 import { capitalized, DEFAULT_URL, targetOption, type TargetOptions } from './text.ts';
 
-/** The service that an operation is for. */
 export interface Target extends Registry {
   readonly documents: DynamoDBDocumentClient;
   readonly history: KeyHistory;
@@ -41,7 +40,6 @@ export interface Target extends Registry {
   readonly option: string;
   /** Reports in a sentence what is waited for, was omitted, or remains to be done. */
   readonly report: (message: string) => void;
-  /** Waits. @param ms milliseconds */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
@@ -149,8 +147,6 @@ async function stackOutputs(stage: AnyStageName): Promise<Record<string, string 
     throw new AdminError(
       `Cannot reach the stage ${stage}: ${reason}. Nothing was changed. ${hint}, or omit --stage.${elsewhere}`,
     );
-  } finally {
-    cloudFormation.destroy();
   }
 }
 
@@ -163,16 +159,13 @@ type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credential
 function callerOf(stage: Target['stage'], connection: Connection): () => Promise<string> {
   let caller: Promise<string> | undefined;
   const lookUp = async (): Promise<string> => {
-    const sts = new STSClient(connection);
     try {
       const abortSignal = AbortSignal.timeout(MAX_LOOKUP_MS);
-      return (await sts.send(new GetCallerIdentityCommand(), { abortSignal })).Arn ?? '';
+      return (await new STSClient(connection).send(new GetCallerIdentityCommand(), { abortSignal })).Arn ?? '';
     } catch (error) {
       // Not for each of thousands of changes.
       setTimeout(() => (caller = undefined), MAX_LOOKUP_MS).unref();
       throw error;
-    } finally {
-      sts.destroy();
     }
   };
   return async () => (stage === undefined ? userName() : (caller ??= lookUp()));

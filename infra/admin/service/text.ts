@@ -4,7 +4,6 @@ import { visible, visibleLines } from '../../failures.ts';
 
 export { visible, visibleLines };
 
-/** Visible text of limited length. */
 export function truncated(text: string, maxLength: number): string {
   const safe = visible(text);
   return safe.length > maxLength ? `${safe.slice(0, maxLength)}…` : safe;
@@ -14,7 +13,6 @@ export function truncated(text: string, maxLength: number): string {
 export interface TargetOptions {
   /** Address of a local server; {@link DEFAULT_URL} by default. */
   readonly url?: string | undefined;
-  /** Stage on AWS. */
   readonly stage?: AnyStageName | undefined;
 }
 
