@@ -73,28 +73,21 @@ export function rowsOfPet(
 /** It leaves no quantity, and adds to none. */
 const isRemoval = ({ quantity, added }: StockRecord): boolean => (quantity ?? added) === undefined;
 
-/**
- * Newest first: each record comes directly after the one that replaced it, even if clocks differ. Such chains are sorted
- * by their middle time; that of the current version is first.
- */
+/** Newest first: each record comes directly after the one that replaced it, even if clocks differ. */
 function inOrderOfWrites(records: readonly StockRecord[], current: string | undefined): StockRecord[] {
-  const byVersion = new Map(records.map((record) => [record.version, record]));
+  const left = new Map(records.map((record) => [record.version, record]));
   const replaced = new Set(records.map((record) => record.replaced));
   const newest = records.filter(({ version }) => !replaced.has(version));
-  const left = new Set(records);
-  const chains: { readonly time: number; readonly chain: readonly StockRecord[] }[] = [];
-  // The others are of circles, which no write makes.
-  for (const first of [...newest, ...records]) {
-    const chain: StockRecord[] = [];
+  const ordered: StockRecord[] = [];
+  // Those that are left are of circles, which no write makes.
+  for (const first of [...newest.filter(({ version }) => version === current), ...newest, ...records]) {
     let next: StockRecord | undefined = first;
-    while (next && left.delete(next)) {
-      chain.push(next);
-      next = byVersion.get(next.replaced ?? '');
+    while (next && left.delete(next.version)) {
+      ordered.push(next);
+      next = left.get(next.replaced ?? '');
     }
-    const middle = Date.parse(first.at) + Date.parse(chain.at(-1)?.at ?? first.at);
-    chains.push({ chain, time: first.version === current ? Infinity : middle });
   }
-  return chains.toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0)).flatMap(({ chain }) => chain);
+  return ordered;
 }
 
 /** Its note is `new`, `removed`, or `not known`: what it replaced. */
