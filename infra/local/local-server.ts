@@ -39,7 +39,7 @@ import type { LambdaFunctions, Log } from './lambda/lambda-functions.ts';
 import { loadFunctions } from './lambda/load-functions.ts';
 import { closeServer, listen, ownHost, urlHost } from './addresses.ts';
 import { writeNotice } from './local-server-error.ts';
-import { LogGroups } from './log-groups.ts';
+import { logGroupsIn } from './log-groups.ts';
 import type { StartOptions } from './options.ts';
 import { loadSampleMonth, prepareData } from './prepare-data.ts';
 import { loadSyncSchedule } from './sync-schedule.ts';
@@ -94,11 +94,9 @@ async function start(options: LocalServerOptions, starting: Promise<Engine>, clo
   const origin = `http://${urlHost(options.host)}:${address.port}`;
   const stack = new ServedStack(synthesized.name, synthesized.template, origin);
   const logDirectory = makeDirectory(options.dataDirectory ?? temporary, 'logs');
-  const logGroups = new LogGroups(logDirectory);
-  closings.defer(() => logGroups.close());
-
+  const logToFile = logGroupsIn(logDirectory);
   const log: Log = (group, text) => {
-    logGroups.write(group, text);
+    logToFile(group, text);
     options.terminal?.log(text);
   };
   const gateway = `http://${ownHost(address)}:${address.port}`;
