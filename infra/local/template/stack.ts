@@ -43,29 +43,36 @@ export class ServedStack {
    */
   constructor(name: string, template: unknown, pageOrigin = 'https://reference.invalid') {
     const { Resources, Outputs } = v.parse(templateSchema, template);
-    const names: Names = {
-      ref: (id) => pseudoParameters[id] ?? refOf(id),
-      attribute: (id, attribute) => attributeOf(`${name}-${id}`, Resources[id]?.Type, attribute),
-      joined: (joined) => joined.replaceAll(`https://${CLOUDFRONT}`, () => pageOrigin),
-    };
     const refOf = (id: string): string | undefined => {
       const { Type, Properties = {} } = Resources[id] ?? {};
       if (Type === 'AWS::ApiGateway::Stage') return String(Properties['StageName']);
       if (Type === 'AWS::Lambda::Alias') {
-        const lambda = resolveIntrinsics(Properties['FunctionName'], names, `Resource ${id}`);
+        const lambda = resolveIntrinsics(Properties['FunctionName'], evaluate, `Resource ${id}`);
         return arn('lambda', `function:${String(lambda)}:${String(Properties['Name'])}`);
       }
       return Type?.startsWith('AWS::ApiGateway::') ? id : Type && `${name}-${id}`;
+    };
+    const evaluate: Evaluate = (intrinsic, argument) => {
+      const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
+      const operand = String(first);
+      if (intrinsic === 'Ref') return pseudoParameters[operand] ?? refOf(operand);
+      if (intrinsic === 'Fn::GetAtt')
+        return attributeOf(`${name}-${operand}`, Resources[operand]?.Type, String(second));
+      if (intrinsic === 'Fn::Split') return String(second).split(operand);
+      if (!Array.isArray(second)) return undefined;
+      if (intrinsic === 'Fn::Select') return second[Number(operand)];
+      if (intrinsic !== 'Fn::Join') return undefined;
+      return second.join(operand).replaceAll(`https://${CLOUDFRONT}`, () => pageOrigin);
     };
     this.#resources = Object.entries(Resources).map(([id, { Type, Properties }]) => {
       const [, service = '', kind = ''] = Type.split('::');
       const isKnown = knownTypes[service]?.split(' ').includes(kind) ?? true;
       if (!isKnown) throw new LocalServerError(`Resource ${id}: the local server does not support the type ${Type}`);
-      const resource = resourceOf(id, Type, refOf(id) ?? id, Properties, names);
+      const resource = resourceOf(id, Type, refOf(id) ?? id, Properties, evaluate);
       for (const [path, schema] of Object.entries(supportedProperties[Type] ?? {})) resource.read(path, schema);
       return resource;
     });
-    const outputs = resourceOf('Outputs', 'of the stack', '', Outputs, names);
+    const outputs = resourceOf('Outputs', 'of the stack', '', Outputs, evaluate);
     this.outputs = Object.fromEntries(Object.keys(Outputs).map((id) => [id, outputs.text(`${id}.Value`)]));
   }
 
@@ -101,12 +108,12 @@ function attributeOf(name: string, type: string | undefined, attribute: string):
 export type Resource = ReturnType<typeof resourceOf>;
 
 /** @param ref the value of `Ref` */
-function resourceOf(logicalId: string, type: string, ref: string, properties: unknown, names: Names) {
+function resourceOf(logicalId: string, type: string, ref: string, properties: unknown, evaluate: Evaluate) {
   /** A property at a path such as `Code.S3Key`. @throws LocalServerError naming it if it does not match the schema */
   const read = <Schema extends v.GenericSchema>(path: string, schema: Schema): v.InferOutput<Schema> => {
     const place = `Resource ${logicalId} (${type}), property ${path}`;
     const value = path.split('.').reduce(memberOf, properties);
-    const result = v.safeParse(schema, resolveIntrinsics(value, names, place));
+    const result = v.safeParse(schema, resolveIntrinsics(value, evaluate, place));
     if (result.success) return result.output;
     const [issue] = result.issues;
     const member = [place, v.getDotPath(issue)].filter(Boolean).join('.');
@@ -125,13 +132,8 @@ function resourceOf(logicalId: string, type: string, ref: string, properties: un
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
 
-/** Values of `Ref` and `Fn::GetAtt` in one stack. Undefined: unsupported by the local server. */
-interface Names {
-  ref(name: string): string | undefined;
-  attribute(resource: string, attribute: string): string | undefined;
-  /** The local text for one that the template joins of others. */
-  joined(text: string): string;
-}
+/** Evaluates an intrinsic function. Undefined: unsupported by the local server. */
+type Evaluate = (intrinsic: string, argument: unknown) => unknown;
 
 /**
  * Resolves the intrinsic functions in a template value.
@@ -139,22 +141,13 @@ interface Names {
  * @param place of the value, for the error
  * @throws LocalServerError for a function or a name that the local server does not support
  */
-export function resolveIntrinsics(value: unknown, names: Names, place: string): unknown {
-  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, names, place));
+function resolveIntrinsics(value: unknown, evaluate: Evaluate, place: string): unknown {
+  if (Array.isArray(value)) return value.map((part) => resolveIntrinsics(part, evaluate, place));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, names, place)] as const);
+  const entries = Object.entries(value).map(([key, part]) => [key, resolveIntrinsics(part, evaluate, place)] as const);
   const [name, argument] = entries[0] ?? [''];
   if (entries.length !== 1 || !(name === 'Ref' || name.startsWith('Fn::'))) return Object.fromEntries(entries);
-  const result = call(name, argument, names);
+  const result = evaluate(name, argument);
   if (result !== undefined) return result;
   throw new LocalServerError(`${place}: the local server does not support ${name} ${JSON.stringify(argument)}`);
-}
-
-function call(name: string, argument: unknown, names: Names): unknown {
-  const [first, second]: unknown[] = Array.isArray(argument) ? argument : [argument];
-  if (name === 'Ref') return names.ref(String(first));
-  if (name === 'Fn::GetAtt') return names.attribute(String(first), String(second));
-  if (name === 'Fn::Join') return Array.isArray(second) ? names.joined(second.join(String(first))) : undefined;
-  if (name === 'Fn::Select') return Array.isArray(second) ? second[Number(first)] : undefined;
-  return name === 'Fn::Split' ? String(second).split(String(first)) : undefined;
 }
