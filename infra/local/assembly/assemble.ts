@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import * as v from 'valibot';
@@ -52,16 +53,13 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesize.ts'), directory], {
     env: { ...env, TMPDIR },
     stdio: ['ignore', 'ignore', 'inherit'],
-    // It would handle another signal only at its end, and write to a deleted directory until then.
-    killSignal: 'SIGKILL',
-    signal,
   });
+  // It would handle another signal only at its end, and write to a deleted directory until then.
   const kill = (): void => void child.kill('SIGKILL');
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
-  // The signal's error comes before the child has ended, and until then it writes: wait for its exit instead.
-  child.on('error', () => undefined);
-  const exitCode = await new Promise((resolve) => child.once('exit', resolve));
+  signal?.addEventListener('abort', kill);
+  const [exitCode]: (number | null)[] = await once(child, 'exit');
   process.off('exit', kill);
   signal?.throwIfAborted();
   if (exitCode !== 0) throw new LocalServerError('The service cannot be synthesized');
