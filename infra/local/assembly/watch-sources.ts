@@ -1,5 +1,6 @@
-import { type FSWatcher, readdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { LocalServerError, writeNotice } from '../local-server-error.ts';
 import { assemble, isSource, projectRoot, readAssembly, type SynthesizedStack } from './assemble.ts';
 
@@ -19,7 +20,6 @@ export function followSaves(
   synthesize: (signal: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
   let templateMayDiffer = true;
-  let timer: NodeJS.Timeout | undefined;
   let current = new AbortController();
   let last = Promise.resolve();
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -36,13 +36,12 @@ export function followSaves(
   const runLater = (): void => {
     current.abort();
     const { signal } = (current = new AbortController());
-    clearTimeout(timer);
-    timer = setTimeout(() => void (last = last.then(() => run(signal))), SAVED_AFTER_MS);
+    last = Promise.all([last, setTimeout(SAVED_AFTER_MS)]).then(() => run(signal));
   };
-  const watchers: FSWatcher[] = [];
+  const watching = new AbortController();
   // Node.js's recursive watcher loses files that an editor replaces.
   const watchDirectory = (directory: string): void => {
-    const watcher = watch(join(root, directory), (event, name) => {
+    watch(join(root, directory), { signal: watching.signal }, (event, name) => {
       const path = join(directory, name ?? '');
       if (!isSource(path)) return;
       templateMayDiffer ||= path.startsWith('shared');
@@ -50,7 +49,6 @@ export function followSaves(
       if (isNew) watchDirectory(path);
       runLater();
     });
-    watchers.push(watcher);
     const entries = readdirSync(join(root, directory), { withFileTypes: true });
     for (const { name } of entries.filter((each) => each.isDirectory() && isSource(each.name)))
       watchDirectory(join(directory, name));
@@ -58,8 +56,7 @@ export function followSaves(
   for (const directory of ['functions', 'shared']) watchDirectory(directory);
   runLater();
   return async () => {
-    for (const watcher of watchers) watcher.close();
-    clearTimeout(timer);
+    watching.abort();
     current.abort();
     await last;
   };
