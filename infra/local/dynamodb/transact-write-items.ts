@@ -23,38 +23,29 @@ export function isApiError(error: unknown): error is ApiError {
  * DynamoDB's operation TransactWriteItems, which dynalite does not have, on dynalite's store, whose lock is one for all
  * writes.
  *
- * @returns the body of the response
+ * @returns the body of the response, with the capacity that each write has consumed
  * @throws ApiError if nothing was written
  */
 export async function transactWriteItems(store: Store, body: unknown): Promise<object> {
-  const actions = parseActions(body, store);
+  const result = v.safeParse(requestSchema, body);
+  if (!result.success) throw db.validationError('The local server supports transactions of 1 to 100 Puts and Updates');
   const release = await new Promise<() => void>((resolve) => {
     store.getItemDb('').lock('', (releaseAfter) => resolve(releaseAfter(() => undefined)));
   });
-  return writeAll(actions, store).finally(release);
+  return writeAll(result.output.TransactItems, store).finally(release);
 }
 
-/** @returns dynalite's operations, and their parameters. @throws ApiError for an invalid request */
-function parseActions(body: unknown, store: Store) {
-  const result = v.safeParse(requestSchema, body);
-  if (!result.success) throw db.validationError('The local server supports transactions of 1 to 100 Puts and Updates');
-  return result.output.TransactItems.map((action) => {
-    const [fields, validation, write] =
-      'Put' in action ? [action.Put, put, putItem] : [action.Update, update, updateItem];
-    const data = validations.checkTypes({ ...fields, ReturnConsumedCapacity: 'TOTAL' }, validation.types);
-    validations.checkValidations(data, validation.types, validation.custom, store);
-    return { data, write };
-  });
-}
-
-/** @returns the capacity that each write has consumed */
-async function writeAll(actions: ReturnType<typeof parseActions>, store: Store): Promise<object> {
+async function writeAll(actions: readonly v.InferOutput<typeof actionSchema>[], store: Store): Promise<object> {
   const staged = stage(store);
   const ConsumedCapacity: object[] = [];
   const reasons: CancellationReason[] = [];
-  for (const { data, write: carryOut } of actions) {
+  for (const action of actions) {
+    const [fields, { types, custom }, write] =
+      'Put' in action ? [action.Put, put, putItem] : [action.Update, update, updateItem];
+    const data = validations.checkTypes({ ...fields, ReturnConsumedCapacity: 'TOTAL' }, types);
+    validations.checkValidations(data, types, custom, store);
     try {
-      const { ConsumedCapacity: consumed } = await promisify(carryOut)(staged.store, data);
+      const { ConsumedCapacity: consumed } = await promisify(write)(staged.store, data);
       // Every item of a transaction is prepared and then committed: twice the units of its write.
       ConsumedCapacity.push({ TableName: data.TableName, CapacityUnits: 2 * consumed.CapacityUnits });
       reasons.push({ Code: 'None' });
