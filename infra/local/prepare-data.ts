@@ -37,21 +37,15 @@ export async function prepareData(
   await issueDemoKeys(client, outputOf(stack, 'KeysTableName'), records);
 }
 
-/** Adds sample usage and sample changes of stock, each to an empty table. */
+/**
+ * Adds sample usage, and sample changes of pets 101, 301 and 401, each to an empty table. The totals of usage come
+ * last: the next start repeats what was interrupted.
+ */
 export async function loadSampleMonth(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
-  await loadSampleUsage(stack, client);
-  await loadSampleChanges(stack, client);
-}
-
-/** Adds sample usage to an empty table. The totals come last: the next start repeats what was interrupted. */
-async function loadSampleUsage(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
-  const table = outputOf(stack, 'UsageTableName');
-  if ((await new KeyUsage(client, table).of(undefined, '')).length > 0) return;
-  for (const items of sampleUsage(Date.now())) await writeItems(client, table, items, (item) => item);
-}
-
-/** Adds sample changes of pets 101, 301 and 401 to an empty table. */
-async function loadSampleChanges(stack: ServedStack, client: DynamoDBDocumentClient): Promise<void> {
+  const usageTable = outputOf(stack, 'UsageTableName');
+  const usage = await new KeyUsage(client, usageTable).of(undefined, '');
+  for (const items of usage.length === 0 ? sampleUsage(Date.now()) : [])
+    await writeItems(client, usageTable, items, (item) => item);
   const tableName = outputOf(stack, 'ChangesTableName');
   const stock = new StockStore(client, outputOf(stack, 'StockTableName'));
   const history = new StockHistory({ client, tableName, onLost: () => undefined });
