@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { Grant, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -27,6 +27,16 @@ const CHANGES = [
   'UntagResource',
 ];
 
+/** Its actions and paths on API Gateway's control plane. */
+const GATEWAY_PERMISSIONS = [
+  ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'],
+  ['POST', '/apikeys', '/usageplans/*/keys'],
+  ['PATCH', '/apikeys/*'],
+  // A tag's path contains its key's ARN, which is unknown while the key is created.
+  ['PUT', '/tags/*'],
+  ['DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'],
+] as const;
+
 /**
  * Syncs the keys table and API Gateway's keys: every five minutes, and soon after a change if the
  * account has a CloudTrail trail. The events go through a queue, so concurrent changes lead to one sync.
@@ -36,32 +46,36 @@ export class KeySync extends Construct {
 
   constructor(scope: Construct, id: string, { restApi, tables }: { restApi: RestApi; tables: Tables }) {
     super(scope, id);
-    const queue = this.#queue();
+    const queue = new Queue(this, 'Queue', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      // At least six times the function's timeout plus the window, as Lambda recommends.
+      visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
+      retentionPeriod: Duration.hours(1),
+    });
     const sync = new ServiceFunction(this, 'Function', {
       entry: 'sync-keys',
       description: 'Syncs the keys table and the keys of API Gateway',
       timeout: TIMEOUT,
       // It mostly waits for API Gateway.
       memorySize: 512,
-      environment: {
-        KEYS_TABLE: tables.nameOf('keys'),
-        HISTORY_TABLE: tables.nameOf('history'),
-        USAGE_TABLE: tables.nameOf('usage'),
-        API_ID: restApi.restApiId,
-        API_STAGE: restApi.deploymentStage.stageName,
-      },
+      environment: { API_ID: restApi.restApiId, API_STAGE: restApi.deploymentStage.stageName },
     });
     this.sync = sync;
     sync.live.addEventSource(
       // Two is the minimum of SQS; concurrent syncs are safe.
       new SqsEventSource(queue, { batchSize: 1_000, maxBatchingWindow: Duration.seconds(1), maxConcurrency: 2 }),
     );
-    for (const [table, ...actions] of TABLE_PERMISSIONS) {
-      const resourceArns = [tables.arnOf(table)];
-      Grant.addToPrincipal({ grantee: sync, actions: actions.map((call) => `dynamodb:${call}`), resourceArns });
+    tables.permit(sync, {
+      keys: ['Scan', 'GetItem', 'UpdateItem'],
+      history: ['PutItem'],
+      usage: ['Query', 'UpdateItem'],
+    });
+    const { region, partition } = Stack.of(this);
+    for (const [action, ...paths] of GATEWAY_PERMISSIONS) {
+      const resources = paths.map((path) => `arn:${partition}:apigateway:${region}::${path}`);
+      sync.addToRolePolicy(new PolicyStatement({ actions: [`apigateway:${action}`], resources }));
     }
-    this.#allowGateway(sync);
-
     new Rule(this, 'Schedule', {
       description: 'Syncs the keys at an interval',
       schedule: Schedule.rate(Duration.minutes(5)),
@@ -77,40 +91,4 @@ export class KeySync extends Construct {
       targets: [new SqsQueue(queue)],
     });
   }
-
-  #queue(): Queue {
-    return new Queue(this, 'Queue', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      // At least six times the function's timeout plus the window, as Lambda recommends.
-      visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes() + 1),
-      retentionPeriod: Duration.hours(1),
-    });
-  }
-
-  /** Permissions for its changes: keys, their tags and their plans. */
-  #allowGateway(sync: ServiceFunction): void {
-    const { region, partition } = Stack.of(this);
-    for (const [action, ...paths] of GATEWAY_PERMISSIONS) {
-      const resources = paths.map((path) => `arn:${partition}:apigateway:${region}::${path}`);
-      sync.addToRolePolicy(new PolicyStatement({ actions: [`apigateway:${action}`], resources }));
-    }
-  }
 }
-
-/** Its calls by table. */
-const TABLE_PERMISSIONS = [
-  ['keys', 'Scan', 'GetItem', 'UpdateItem'],
-  ['history', 'PutItem'],
-  ['usage', 'Query', 'UpdateItem'],
-] as const;
-
-/** Its actions and paths on API Gateway's control plane. */
-const GATEWAY_PERMISSIONS = [
-  ['GET', '/apikeys', '/apikeys/*', '/usageplans', '/usageplans/*/keys', '/usageplans/*/keys/*'],
-  ['POST', '/apikeys', '/usageplans/*/keys'],
-  ['PATCH', '/apikeys/*'],
-  // A tag's path contains its key's ARN, which is unknown while the key is created.
-  ['PUT', '/tags/*'],
-  ['DELETE', '/apikeys/*', '/usageplans/*/keys/*', '/tags/*'],
-] as const;

@@ -1,24 +1,20 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Grant } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { operations } from '../../shared/contract/operations.ts';
 import type { OperationId } from '../../shared/contract/routes.ts';
 import type { StageSettings } from '../stages.ts';
-import { type TableName, tableNames } from '../tables.ts';
 import { pascalCase } from './pascal-case.ts';
 import { ServiceFunction } from './service-function.ts';
-import type { Tables } from './tables.ts';
+import type { TableCalls, Tables } from './tables.ts';
 import { internalIdentifier } from './usage-plans.ts';
 
-type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem';
 type FunctionName = OperationId | 'authorizer' | 'fallback';
 
 /** The settings of one function. */
 interface FunctionDefinition {
   /** Seconds, by default 15. `streaming`: it streams its response, up to the stage's max duration of a list. */
   readonly timeoutSeconds?: number | 'streaming';
-  /** Its permitted calls; a transaction requires the permissions of its writes. */
-  readonly calls: Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
+  readonly calls: TableCalls;
 }
 
 /** Each function by its name, in kebab case that of its file in `functions`. */
@@ -85,27 +81,22 @@ export class OperationFunctions extends Construct {
 
   #add(name: FunctionName, props: OperationFunctionsProps): ServiceFunction {
     const { timeoutSeconds = 15, calls } = definitions[name];
-    const { tables, lists, batchConcurrency } = props;
+    const { lists, batchConcurrency } = props;
     const streams = timeoutSeconds === 'streaming';
     const reservedConcurrency = name === 'updateInventories' ? batchConcurrency : undefined;
-    const grantee = new ServiceFunction(this, pascalCase(name), {
+    const made = new ServiceFunction(this, pascalCase(name), {
       entry: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       description: described[name].purpose,
       timeout: Duration.seconds(streams ? lists.seconds : timeoutSeconds),
       reservedConcurrentExecutions: streams ? lists.concurrency : reservedConcurrency,
       environment: this.#environmentOf(name, props),
     });
-    for (const table of tableNames) {
-      const actions = (calls[table] ?? []).map((call) => `dynamodb:${call}`);
-      if (actions.length > 0) Grant.addToPrincipal({ grantee, actions, resourceArns: [tables.arnOf(table)] });
-    }
-    return grantee;
+    props.tables.permit(made, calls);
+    return made;
   }
 
-  #environmentOf(name: FunctionName, { tables, pageOrigin, petDeprecation }: OperationFunctionsProps) {
-    const used = tableNames.filter((table) => definitions[name].calls[table]);
+  #environmentOf(name: FunctionName, { pageOrigin, petDeprecation }: OperationFunctionsProps) {
     return {
-      ...Object.fromEntries(used.map((table) => [`${table.toUpperCase()}_TABLE`, tables.nameOf(table)])),
       // The usage plans of refused requests, and of keys just issued or moved.
       ...(name === 'authorizer' && {
         OVERFLOW_USAGE_IDENTIFIER: internalIdentifier(Stack.of(this), 'Overflow'),

@@ -2,6 +2,8 @@ import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
+import { Grant } from 'aws-cdk-lib/aws-iam';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StageSettings } from '../stages.ts';
 import { type Attribute, type TableName, tableNames, type TableSchema, tableSchemas } from '../tables.ts';
@@ -13,6 +15,11 @@ function schemaOf(name: TableName): dynamodb.TableOptions {
   const { partitionKey, sortKey, ...rest }: TableSchema = tableSchemas[name];
   return { partitionKey: attributeOf(partitionKey), ...(sortKey && { sortKey: attributeOf(sortKey) }), ...rest };
 }
+
+type DynamoDBCall = 'BatchGetItem' | 'GetItem' | 'PutItem' | 'Query' | 'Scan' | 'UpdateItem';
+
+/** The permitted calls of a function; a transaction requires the permissions of its writes. */
+export type TableCalls = Readonly<Partial<Record<TableName, readonly DynamoDBCall[]>>>;
 
 /** The DynamoDB tables. A changed logical id would create an empty table (template.test.ts). */
 export class Tables extends Construct {
@@ -45,8 +52,14 @@ export class Tables extends Construct {
     return this.#tables[name].tableName;
   }
 
-  arnOf(name: TableName): string {
-    return this.#tables[name].tableArn;
+  /** Permits calls to a function, whose environment then names their tables. */
+  permit(grantee: Function, calls: TableCalls): void {
+    for (const name of tableNames) {
+      const actions = (calls[name] ?? []).map((call) => `dynamodb:${call}`);
+      if (actions.length === 0) continue;
+      Grant.addToPrincipal({ grantee, actions, resourceArns: [this.#tables[name].tableArn] });
+      grantee.addEnvironment(`${name.toUpperCase()}_TABLE`, this.nameOf(name));
+    }
   }
 
   get stock(): dynamodb.Table {
