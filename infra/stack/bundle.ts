@@ -1,5 +1,5 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { appendFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 
@@ -44,6 +44,8 @@ export function bundleInto(directory: string, files: Files, alias = parts): void
     legalComments: 'none',
     sourcemap: 'external',
     sourcesContent: false,
+    // The sources are relative to a bundle's directory. With it, the maps can be anywhere.
+    sourceRoot: pathToFileURL(join(directory, 'name/')).href,
     // An `import('node:http')` evaluates every export, some of which load large parts of Node.
     supported: { 'dynamic-import': false },
     alias: { ...alias },
@@ -56,16 +58,8 @@ export function bundleInto(directory: string, files: Files, alias = parts): void
   for (const name of Object.keys(files)) {
     writeFileSync(join(directory, name, 'index.mjs'), lambdaModule);
     appendFileSync(join(directory, name, 'function.cjs'), `//# sourceMappingURL=../${name}.map\n`);
-    moveSourceMap(join(directory, name, 'function.cjs.map'), join(directory, `${name}.map`));
+    renameSync(join(directory, name, 'function.cjs.map'), join(directory, `${name}.map`));
   }
-}
-
-/** Uses absolute paths of the sources, so the map can be anywhere. */
-function moveSourceMap(from: string, to: string): void {
-  const map: { readonly sources: readonly string[] } = JSON.parse(readFileSync(from, 'utf8'));
-  const sources = map.sources.map((source) => pathToFileURL(resolve(dirname(from), source)).href);
-  writeFileSync(to, JSON.stringify({ ...map, sources }));
-  rmSync(from);
 }
 
 /** The source files of the functions, by their names. */
