@@ -15,7 +15,7 @@ import {
 import type { StageSettings } from '../stages.ts';
 import { VERSION_SEGMENT } from './domains.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
-import { inSequence, resourcesOf } from './construct-tree.ts';
+import { inSequence, resourceOf, resourcesOf } from './construct-tree.ts';
 import { isStreaming, type OperationFunctions, timedOperation } from './operation-functions.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -49,7 +49,8 @@ export class InventoryApi extends Construct {
       identitySources: [],
       resultsCacheTtl: Duration.seconds(0),
     });
-    dropEmptyIdentitySource(authorizer);
+    // The construct renders "no identity source" as an empty one, which API Gateway does not define.
+    resourceOf(authorizer).addPropertyDeletionOverride('IdentitySource');
     this.accessLogs = new LogGroup(this, 'AccessLogs');
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: this.name,
@@ -67,7 +68,9 @@ export class InventoryApi extends Construct {
         }),
       },
     });
-    allowNoOldTls(this.restApi);
+    // TLS 1.2 and 1.3 with forward secrecy; by default a regional API still allows TLS 1.0.
+    resourceOf(this.restApi).addPropertyOverride('SecurityPolicy', apigateway.SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09);
+    resourceOf(this.restApi).addPropertyOverride('EndpointAccessMode', apigateway.EndpointAccessMode.STRICT);
     this.#sampleTraces();
     if (gatewayLogs) this.#expireExecutionLogs();
     this.#route(functions, lists.seconds);
@@ -179,20 +182,6 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
 }
 
 const methodKeyOf = ({ method, path }: Operation): string => `${path}/${method}`;
-
-/** TLS 1.2 and 1.3 with forward secrecy; by default a regional API still allows TLS 1.0. */
-function allowNoOldTls(restApi: apigateway.RestApi): void {
-  const resource = restApi.node.findChild('Resource');
-  if (!(resource instanceof apigateway.CfnRestApi)) return;
-  resource.securityPolicy = apigateway.SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
-  resource.endpointAccessMode = apigateway.EndpointAccessMode.STRICT;
-}
-
-/** The construct renders "no identity source" as an empty one, which API Gateway does not define. */
-function dropEmptyIdentitySource(authorizer: apigateway.RequestAuthorizer): void {
-  const resource = authorizer.node.findChild('Resource');
-  if (resource instanceof apigateway.CfnAuthorizer) resource.addPropertyDeletionOverride('IdentitySource');
-}
 
 /** One JSON line per request, without path and key value: both may contain secrets. */
 const accessLogFormat = apigateway.AccessLogFormat.custom(

@@ -1,31 +1,24 @@
-import { createHash } from 'node:crypto';
-import { Aws, CfnElement, type Duration, Lazy, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { hash } from 'node:crypto';
+import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { METRICS_NAMESPACE } from '../../shared/log.ts';
 import { bundleOf } from './bundle.ts';
-import { outdirOf } from './construct-tree.ts';
-
-/** The alias for all invocations of a function. A release moves it to a new version. */
-const LIVE = 'live';
+import { endLogicalId, outdirOf } from './construct-tree.ts';
 
 /** With less, cold starts are slower, and lists are limited by the CPU. */
 const MEMORY_MEGABYTES = 1_024;
 
-export interface ServiceFunctionProps {
+type Settings = 'description' | 'environment' | 'memorySize' | 'timeout' | 'tracing';
+
+/** By default the memory is that of functions of requests, and traces are sampled as requests are. */
+export interface ServiceFunctionProps extends Pick<lambda.FunctionOptions, Settings> {
   /** File in `functions`, without its extension. */
   readonly entry: string;
-  readonly description: string;
-  readonly timeout: Duration;
-  readonly environment?: Record<string, string>;
   /** Reserved concurrency; by default the unreserved concurrency of the account. */
   readonly reservedConcurrentExecutions?: number | undefined;
-  /** By default that of functions of requests. */
-  readonly memorySize?: number;
-  /** By default traces are sampled as requests are. */
-  readonly tracing?: lambda.Tracing;
 }
 
 /**
@@ -71,7 +64,7 @@ export class ServiceFunction extends lambda.Function {
     });
     this.logs = logs;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
-    this.live = this.addAlias(LIVE) as lambda.Alias & lambda.IFunction;
+    this.live = this.addAlias('live') as lambda.Alias & lambda.IFunction;
   }
 }
 
@@ -81,13 +74,6 @@ export class ServiceFunction extends lambda.Function {
  * version keeps its permissions.
  */
 function nameAfterGrants(policy: IConstruct): void {
-  const resource = policy.node.defaultChild;
-  if (!(policy instanceof Policy) || !CfnElement.isCfnElement(resource)) throw new Error('The role has no policy');
-  const stack = Stack.of(policy);
-  const id = String(stack.resolve(resource.logicalId));
-  const hash = (): string =>
-    createHash('md5')
-      .update(JSON.stringify(stack.resolve(policy.document)))
-      .digest('hex');
-  resource.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${hash()}` }));
+  if (!(policy instanceof Policy)) throw new Error('The role has no policy');
+  endLogicalId(policy, () => hash('md5', JSON.stringify(Stack.of(policy).resolve(policy.document))));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Names, Stack, Tags } from 'aws-cdk-lib';
 import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
@@ -74,9 +74,7 @@ export class UsagePlans extends Construct {
  * as a token.
  */
 export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
-  return createHash('sha256')
-    .update(`${Names.uniqueResourceName(stack, {})} ${plan.toLowerCase()}`)
-    .digest('hex');
+  return hash('sha256', `${Names.uniqueResourceName(stack, {})} ${plan.toLowerCase()}`);
 }
 
 function guardOf(limits: ExactLimits): UsagePlanProps {
