@@ -1,4 +1,4 @@
-import { Aws, CfnOutput } from 'aws-cdk-lib';
+import { Aws } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, AaaaRecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
@@ -29,6 +29,9 @@ export function addRecords(scope: Construct, { name, hostedZone }: Domain, alias
 
 /** A custom domain of the API, with the version as its base path, as in the base URL. */
 export class ApiDomain extends Construct {
+  /** Where its DNS record leads. */
+  readonly target: string;
+
   constructor(scope: Construct, id: string, domain: Domain, restApi: apigateway.RestApi) {
     super(scope, id);
     const domainName = new apigateway.DomainName(this, 'Name', {
@@ -41,7 +44,6 @@ export class ApiDomain extends Construct {
     const stage = restApi.deploymentStage;
     new apigateway.BasePathMapping(this, 'BasePath', { domainName, restApi, basePath: VERSION_SEGMENT, stage });
     addRecords(this, domain, new ApiGatewayDomain(domainName));
-    const output = new CfnOutput(this, 'ApiDomainTarget', { value: domainName.domainNameAliasDomainName });
-    output.overrideLogicalId('ApiDomainTarget');
+    this.target = domainName.domainNameAliasDomainName;
   }
 }

@@ -1,4 +1,4 @@
-import { Annotations, Aspects, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Annotations, Aspects, CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { missingAlarmTargets, type StageSettings } from '../stages.ts';
@@ -15,7 +15,6 @@ import { ReferencePage } from './reference-page.ts';
 import { CanaryRollout, VersionCheck } from './rollout.ts';
 import { StockEvents } from './stock-events.ts';
 import { UsagePlans } from './usage-plans.ts';
-import { MonitoringMetrics } from './monitoring/metrics.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 
 export interface InventoryStackProps extends StageSettings {
@@ -50,7 +49,7 @@ export class InventoryStack extends Stack {
     const functions = new OperationFunctions(this, 'Functions', { ...settings, tables, pageOrigin });
     const api = new InventoryApi(this, 'Api', { ...settings, functions, pageOrigin });
     const { restApi } = api;
-    if (apiDomain) new ApiDomain(this, 'Domain', apiDomain, restApi);
+    const domain = apiDomain && new ApiDomain(this, 'Domain', apiDomain, restApi);
     const stage = restApi.deploymentStage;
     const firewall = settings.firewall && new Firewall(this, 'Firewall', { ...settings, ...settings.firewall, stage });
     new UsagePlans(this, 'UsagePlans', { ...settings, stage, batchMethod: api.methodOf('updateInventories') });
@@ -61,8 +60,7 @@ export class InventoryStack extends Stack {
     new VersionCheck(this, 'VersionCheck', { ...settings, functions: released });
     const monitored = { api, functions, keySync, stockEvents, tables, firewall, backup: settings.backup };
     const { rollback } = new Monitoring(this, 'Monitoring', monitored, settings);
-    const metrics = new MonitoringMetrics(monitored, Duration.minutes(5));
-    const canary = { functions: functions.all, alarms: rollback, metrics, allAtOnce: settings.allAtOnce };
+    const canary = { functions: functions.all, alarms: rollback, monitored, allAtOnce: settings.allAtOnce };
     if (settings.rollout === 'canary') new CanaryRollout(this, 'Rollout', canary);
 
     const gatewayUrl = gatewayUrlOf(restApi);
@@ -76,6 +74,8 @@ export class InventoryStack extends Stack {
       BaseUrl: baseUrl,
       GatewayUrl: gatewayUrl,
       ...(page && { ReferencePageUrl: pageOrigin ?? page.origin, CloudFrontUrl: page.origin }),
+      ...(domain && { ApiDomainTarget: domain.target }),
+      ...(page && pageDomain && { PageDomainTarget: page.distribution.distributionDomainName }),
       ApiId: restApi.restApiId,
       ApiStage: stage.stageName,
       MaxEnterpriseLimits: JSON.stringify(settings.maxEnterpriseLimits),

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Aws, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -56,11 +56,7 @@ export class ReferencePage extends Construct {
         minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    if (pageDomain) {
-      const target = new CfnOutput(this, 'DomainTarget', { value: this.distribution.distributionDomainName });
-      target.overrideLogicalId('PageDomainTarget');
-      addRecords(this, pageDomain, new CloudFrontTarget(this.distribution));
-    }
+    if (pageDomain) addRecords(this, pageDomain, new CloudFrontTarget(this.distribution));
   }
 
   /** CloudFront's own, scheme and host. */

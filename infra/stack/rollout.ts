@@ -1,23 +1,21 @@
-import { CfnElement, CfnResource, Lazy, Stack } from 'aws-cdk-lib';
+import { CfnResource, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import { Construct } from 'constructs';
-import { inSequence } from './construct-tree.ts';
+import { endLogicalId, inSequence, resourceOf } from './construct-tree.ts';
 import type { StageSettings } from '../stages.ts';
 import { share } from './monitoring/alarm-table.ts';
-import type { MonitoringMetrics } from './monitoring/metrics.ts';
+import { type Monitored, MonitoringMetrics } from './monitoring/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 export interface CanaryRolloutProps {
   readonly functions: readonly ServiceFunction[];
   /** Each of these alarms rolls the release back. */
   readonly alarms: readonly Alarm[];
-  /** With a period of five minutes. */
-  readonly metrics: MonitoringMetrics;
+  readonly monitored: Monitored;
   /** Shift all traffic immediately in this deploy, without alarms. CodeDeploy stays configured for the next rollout. */
   readonly allAtOnce: boolean;
 }
@@ -30,10 +28,10 @@ const FEW_FAILED = { percent: 0.05, atLeast: 2 };
  * aliases roll back to the previous versions, and CloudFormation rolls back the rest of the deploy.
  */
 export class CanaryRollout extends Construct {
-  constructor(scope: Construct, id: string, { functions, alarms, metrics, allAtOnce }: CanaryRolloutProps) {
+  constructor(scope: Construct, id: string, { functions, alarms, monitored, allAtOnce }: CanaryRolloutProps) {
     super(scope, id);
     const application = new LambdaApplication(this, 'Application');
-    const rolledBackBy = [...alarms, this.#fewErrors(metrics)];
+    const rolledBackBy = [...alarms, this.#fewErrors(new MonitoringMetrics(monitored, Duration.minutes(5)))];
     const role = this.#role(functions);
     for (const { node, live: alias } of functions) {
       const group = new LambdaDeploymentGroup(this, node.id, {
@@ -47,8 +45,7 @@ export class CanaryRollout extends Construct {
       });
       group.node.addDependency(role.node.findChild('DefaultPolicy'));
       // allAtOnce: CloudFormation moves the alias; the next deploy uses CodeDeploy again.
-      const resource = alias.node.defaultChild;
-      if (allAtOnce && resource instanceof CfnAlias) delete resource.cfnOptions.updatePolicy;
+      if (allAtOnce) delete resourceOf(alias).cfnOptions.updatePolicy;
     }
   }
 
@@ -59,7 +56,7 @@ export class CanaryRollout extends Construct {
   #fewErrors(metrics: MonitoringMetrics): Alarm {
     const throttled = [metrics.accountFunctions('Throttles'), metrics.requests('ThrottledRequests')];
     const failed = metrics.difference(metrics.gateway('5XXError'), ...throttled);
-    const percent = metrics.formula(share('failed', 'requests', FEW_FAILED), {
+    const percent = metrics.formula(share('failed', 'requests', FEW_FAILED.atLeast), {
       failed,
       requests: metrics.gateway('Count'),
     });
@@ -102,8 +99,8 @@ export class VersionCheck extends Construct {
   constructor(scope: Construct, id: string, { functions, rollout, allAtOnce }: VersionCheckProps) {
     super(scope, id);
     // Lambda allows 15 calls per second that change functions. The aliases of a canary take ten minutes each.
-    inSequence(functions.flatMap(({ node }) => node.defaultChild ?? []));
-    const aliases = functions.flatMap(({ live }) => live.node.defaultChild ?? []);
+    inSequence(functions.map(resourceOf));
+    const aliases = functions.map(({ live }) => resourceOf(live));
     if (rollout !== 'canary' || allAtOnce) inSequence(aliases);
     const triggers = (allAtOnce ? [] : functions).map((handler) => {
       const trigger = new Trigger(this, handler.node.id, { handler });
@@ -127,10 +124,7 @@ export class VersionCheck extends Construct {
  * A rollback deletes that check and keeps the previous one. Neither invokes anything, so a rollback cannot fail here.
  */
 function nameAfterVersion(trigger: Trigger, { currentVersion, stack }: ServiceFunction): void {
-  const [check, version] = [trigger.node.findChild('Default').node.defaultChild, currentVersion.node.defaultChild];
-  if (!CfnElement.isCfnElement(check) || !CfnElement.isCfnElement(version)) throw new Error('Not a resource');
-  const id = String(stack.resolve(check.logicalId));
   // The CDK ends a version's logical id with an MD5 of the function, in 32 digits, when the app is synthesized.
-  const md5 = (): string => String(stack.resolve(version.logicalId)).slice(-32);
-  check.overrideLogicalId(Lazy.uncachedString({ produce: () => `${id}${md5()}` }));
+  const md5 = (): string => String(stack.resolve(resourceOf(currentVersion).logicalId)).slice(-32);
+  endLogicalId(trigger.node.findChild('Default'), md5);
 }

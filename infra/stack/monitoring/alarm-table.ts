@@ -9,7 +9,7 @@ export interface AlarmDefinition {
   readonly title: string;
   /** `page`: act now, at any hour; `ticket`: on the next working day. */
   readonly severity: 'page' | 'ticket';
-  /** The condition, as text. */
+  /** The condition, as text with `{}` for the threshold. */
   readonly when: string;
   /** The first step, as text. Quoted names are saved queries or graphs. */
   readonly firstStep: string;
@@ -27,28 +27,14 @@ export interface AlarmDefinition {
 }
 
 /** The percentage requires a minimum of failures, not of requests: one failure of three requests pages no admin. */
-const FAILED = { percent: 1, atLeast: 5 };
+const MIN_FAILED = 5;
 /** For the hours with few requests. */
-const ALL_FAILED = { atLeast: 3, minutes: 30 };
+const MIN_ALL_FAILED = 3;
+
+const MIN_REFUSED = 500;
 
 /** Exceeds a cold start of authorizer and function; with enough requests for a meaningful p99. */
 const SLOW = { milliseconds: 3_000, requests: 100 };
-
-const TRUNCATED = { atLeast: 3 };
-const UNCOUNTED = { atLeast: 5 };
-const THROTTLED = { atLeast: 5 };
-const REFUSED_ADMITTED = { atLeast: 3 };
-/** Of three. A single one may have coincided with an admin's command. */
-const PROBLEMS = { syncs: 2 };
-/** More than now and then. */
-const UNRECORDED_CHANGES = { atLeast: 10 };
-const REFUSED = { percent: 20, atLeast: 500 };
-const BLOCKED = { atLeast: 1_000 };
-const LATE = { minutes: 15 };
-/** More than the writes that a failed precondition leaves without a change. */
-const STOPPED = { writes: 10, minutes: 30 };
-/** 1,000 per second (docs/operating/security.md has the costs of an attack). */
-const EXPENSIVE = { atLeast: 300_000 };
 
 /** Why the authorizer refuses a request. */
 export const refusalReasons = [
@@ -60,12 +46,16 @@ export const refusalReasons = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[];
 
-/** A number with separators, such as 10,000. */
-const thousands = (value: number): string => value.toLocaleString('en');
-
 /** The percentage of the requests, or 0 below a minimum count. */
-export const share = (count: string, all: string, { atLeast }: { readonly atLeast: number }): string =>
+export const share = (count: string, all: string, atLeast: number): string =>
   `IF(${count} >= ${atLeast}, 100 * ${count} / ${all}, 0)`;
+
+export const thresholdOf = ({ breaches }: AlarmDefinition): number =>
+  'above' in breaches ? breaches.above : breaches.atLeast;
+
+/** The condition of an alarm, as text. */
+export const conditionOf = (definition: AlarmDefinition): string =>
+  definition.when.replace('{}', thresholdOf(definition).toLocaleString('en'));
 
 /**
  * Every alarm of a deployment, by the name of its section in docs/runbooks.md. DynamoDB errors have none: those that
@@ -75,23 +65,23 @@ export const alarmCatalog = {
   'api-errors': {
     title: 'Requests fail on our side',
     severity: 'page',
-    when: `more than ${FAILED.percent} % of the requests, and at least ${FAILED.atLeast}, return 5xx in 5 minutes`,
+    when: `more than {} % of the requests, and at least ${MIN_FAILED}, return 5xx in 5 minutes`,
     firstStep: 'check for a release in the last half hour, then the saved query "Failed requests by operation"',
     metric: (metrics) =>
-      metrics.formula(share('failed', 'requests', FAILED), {
+      metrics.formula(share('failed', 'requests', MIN_FAILED), {
         failed: metrics.gateway('5XXError'),
         requests: metrics.gateway('Count'),
       }),
-    breaches: { above: FAILED.percent },
+    breaches: { above: 1 },
   },
   outage: {
     title: 'All requests fail',
     severity: 'page',
-    when: `at least ${ALL_FAILED.atLeast} requests return 5xx in ${ALL_FAILED.minutes} minutes, and none succeeds`,
+    when: `at least ${MIN_ALL_FAILED} requests return 5xx in 30 minutes, and none succeeds`,
     firstStep: 'the saved query "Failed requests by operation"',
-    periodMinutes: ALL_FAILED.minutes,
+    periodMinutes: 30,
     metric: (metrics) =>
-      metrics.formula(share('failed', '(requests - refused)', ALL_FAILED), {
+      metrics.formula(share('failed', '(requests - refused)', MIN_ALL_FAILED), {
         failed: metrics.gateway('5XXError'),
         requests: metrics.gateway('Count'),
         refused: metrics.gateway('4XXError'),
@@ -114,43 +104,43 @@ export const alarmCatalog = {
   'function-errors': {
     title: 'Lists are truncated',
     severity: 'page',
-    when: `at least ${TRUNCATED.atLeast} list invocations crash or time out in 5 minutes, excluding throttled reads and slow clients`,
+    when: 'at least {} list invocations crash or time out in 5 minutes, excluding throttled reads and slow clients',
     firstStep: 'the graph "Function errors and throttles": which function?',
     // Other failing functions cause a 5xx; a list has already returned 200.
     metric: (metrics) => metrics.difference(metrics.fromLogs('BrokenLists'), metrics.requests('ExcusedLists')),
-    breaches: { atLeast: TRUNCATED.atLeast },
+    breaches: { atLeast: 3 },
     rollsBack: true,
   },
   'gateway-refusals': {
     title: 'API Gateway refuses admitted requests',
     severity: 'page',
-    when: `at least ${REFUSED_ADMITTED.atLeast} admitted requests are refused by API Gateway in 5 minutes`,
+    when: 'at least {} admitted requests are refused by API Gateway in 5 minutes',
     firstStep: 'the saved query "Errors of the gateway": which error, and whose keys?',
     metric: (metrics) => metrics.fromLogs('GatewayRefusals'),
-    breaches: { atLeast: REFUSED_ADMITTED.atLeast },
+    breaches: { atLeast: 3 },
   },
   'uncounted-requests': {
     title: 'Requests cannot be counted',
     severity: 'page',
-    when: `at least ${UNCOUNTED.atLeast} requests return 503 in 5 minutes because the keys table is unavailable, or a key's record cannot be read`,
+    when: `at least {} requests return 503 in 5 minutes because the keys table is unavailable, or a key's record cannot be read`,
     firstStep: 'the saved query "Errors and their causes" names the cause, and the key where it is one record',
     metric: (metrics) => metrics.requests('Refusals', { reason: 'SERVICE_UNAVAILABLE' }),
-    breaches: { atLeast: UNCOUNTED.atLeast },
+    breaches: { atLeast: 5 },
   },
   'throttled-functions': {
     title: 'Lambda throttles',
     severity: 'page',
-    when: `at least ${THROTTLED.atLeast} function invocations in the account are throttled in 5 minutes`,
+    when: 'at least {} function invocations in the account are throttled in 5 minutes',
     firstStep: 'aws lambda get-account-settings: is the limit of concurrent executions reached?',
     // Without a function name: all functions in the account share one limit. API Gateway's throttles keep batch updates
     // within their reservation, so every throttle refuses a customer within the limits.
     metric: (metrics) => metrics.accountFunctions('Throttles'),
-    breaches: { atLeast: THROTTLED.atLeast },
+    breaches: { atLeast: 5 },
   },
   'throttled-database': {
     title: 'DynamoDB throttles',
     severity: 'page',
-    when: `at least ${THROTTLED.atLeast} writes to keys or stock are throttled in 5 minutes`,
+    when: 'at least {} writes to keys or stock are throttled in 5 minutes',
     firstStep: 'the graph "Table throttles": which table?',
     // Only these tables have items with many concurrent writes. Other persistent throttling causes a 503.
     metric: (metrics) =>
@@ -158,7 +148,7 @@ export const alarmCatalog = {
         metrics.table('keys', 'WriteThrottleEvents'),
         metrics.table('stock', 'WriteThrottleEvents'),
       ]),
-    breaches: { atLeast: THROTTLED.atLeast },
+    breaches: { atLeast: 5 },
   },
   'sync-missing': {
     title: 'The keys are not synced',
@@ -175,7 +165,7 @@ export const alarmCatalog = {
   'sync-problems': {
     title: 'A key or a usage plan is inconsistent',
     severity: 'ticket',
-    when: `at least ${PROBLEMS.syncs} syncs of the last 15 minutes report a problem that an admin must fix, or a sync unblocked a key that was blocked in API Gateway`,
+    when: 'at least {} syncs of the last 15 minutes report a problem that an admin must fix, or a sync unblocked a key that was blocked in API Gateway',
     firstStep:
       'npm run admin -- keys sync lists each problem; the saved query "Why the sync failed" lists those of earlier syncs',
     periodMinutes: 15,
@@ -185,25 +175,26 @@ export const alarmCatalog = {
         'syncs',
         ['SyncProblems', 'KeysOpened'].map((name) => metrics.sync(name, Stats.SAMPLE_COUNT)),
       ),
-    breaches: { atLeast: PROBLEMS.syncs },
+    // Of three syncs. A single one may have coincided with an admin's command.
+    breaches: { atLeast: 2 },
   },
   'late-events': {
     title: 'Stock changes are published late',
     severity: 'page',
-    when: `a stock change is unpublished for more than ${LATE.minutes} minutes; after 24 hours, it is lost`,
+    when: 'a stock change is unpublished for more than 15 minutes; after 24 hours, it is lost',
     firstStep: 'the saved query "Errors and their causes", with @log of the publisher',
     metric: (metrics) => {
       const { stockEvents } = metrics.monitored;
       return stockEvents && metrics.function(stockEvents.publisher, 'IteratorAge', Stats.MAXIMUM);
     },
-    breaches: { above: LATE.minutes * 60_000 },
+    breaches: { above: 15 * 60_000 },
   },
   'stopped-events': {
     title: 'Stock changes are not read',
     severity: 'page',
-    when: `at least ${STOPPED.writes} stock writes in ${STOPPED.minutes} minutes, but the publisher was not invoked; the changes are lost after 24 hours`,
+    when: 'at least {} stock writes in 30 minutes, but the publisher was not invoked; the changes are lost after 24 hours',
     firstStep: 'aws lambda list-event-source-mappings: the state of the mapping',
-    periodMinutes: STOPPED.minutes,
+    periodMinutes: 30,
     // Without invocations there is no IteratorAge.
     metric: (metrics) => {
       const { stockEvents } = metrics.monitored;
@@ -213,7 +204,8 @@ export const alarmCatalog = {
       });
       return metrics.difference(metrics.table('stock', 'ConsumedWriteCapacityUnits'), invoked);
     },
-    breaches: { atLeast: STOPPED.writes },
+    // More than the writes that a failed precondition leaves without a change.
+    breaches: { atLeast: 10 },
   },
   'unpublished-events': {
     title: 'Stock changes were not published',
@@ -226,42 +218,43 @@ export const alarmCatalog = {
   'unrecorded-changes': {
     title: 'Changes of stock are not recorded',
     severity: 'ticket',
-    when: `at least ${UNRECORDED_CHANGES.atLeast} changes of stock in an hour are in effect, but perhaps not in the history of their pet`,
+    when: 'at least {} changes of stock in an hour are in effect, but perhaps not in the history of their pet',
     firstStep: 'the saved query "Errors and their causes" names the cause',
     periodMinutes: 60,
     metric: (metrics) => metrics.requests(UNRECORDED),
-    breaches: { atLeast: UNRECORDED_CHANGES.atLeast },
+    breaches: { atLeast: 10 },
   },
   'many-refusals': {
     title: 'Many requests are refused',
     severity: 'ticket',
-    when: `for 15 minutes, the limiter refuses more than ${REFUSED.percent} % of requests, and at least ${REFUSED.atLeast} per 5 minutes`,
+    when: `for 15 minutes, the limiter refuses more than {} % of requests, and at least ${MIN_REFUSED} per 5 minutes`,
     firstStep: 'the graph "Refusals by reason", or the saved query "Who is refused most, and why"',
     periods: 3,
     metric: (metrics) =>
-      metrics.formula(share('refused', 'requests', REFUSED), {
+      metrics.formula(share('refused', 'requests', MIN_REFUSED), {
         refused: metrics.requests('Refusals'),
         requests: metrics.requests('Requests'),
       }),
-    breaches: { above: REFUSED.percent },
+    breaches: { above: 20 },
   },
   'many-requests': {
     title: 'High request costs',
     severity: 'page',
-    when: `at least ${thousands(EXPENSIVE.atLeast)} requests per 5 minutes, for 15 minutes`,
+    when: 'at least {} requests per 5 minutes, for 15 minutes',
     firstStep: 'the saved query "Addresses with most requests"',
     periods: 3,
     metric: (metrics) => metrics.gateway('Count'),
-    breaches: { atLeast: EXPENSIVE.atLeast },
+    // 1,000 per second (docs/operating/security.md has the costs of an attack).
+    breaches: { atLeast: 300_000 },
   },
   'firewall-blocks': {
     title: 'The firewall blocks many requests',
     severity: 'ticket',
-    when: `at least ${thousands(BLOCKED.atLeast)} requests are blocked per 5 minutes, for 15 minutes`,
+    when: 'at least {} requests are blocked per 5 minutes, for 15 minutes',
     firstStep: 'which rule blocks? See the log group of the firewall in Logs Insights',
     periods: 3,
     metric: (metrics) => metrics.blocked(),
-    breaches: { atLeast: BLOCKED.atLeast },
+    breaches: { atLeast: 1_000 },
   },
   'failed-backups': {
     title: 'A backup failed',

@@ -6,8 +6,10 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { AlarmRecipients, StageSettings } from '../../stages.ts';
 import { pascalCase } from '../pascal-case.ts';
-import { type AlarmDefinition, alarmDefinitions } from './alarm-table.ts';
+import { type AlarmDefinition, alarmDefinitions, conditionOf, thresholdOf } from './alarm-table.ts';
 import { type Monitored, MonitoringMetrics } from './metrics.ts';
+
+const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD } = ComparisonOperator;
 
 const NO_TARGETS = { emails: [], topicArns: [], tickets: undefined };
 
@@ -44,7 +46,7 @@ export class Alarms extends Construct {
   }
 
   #alarm(alarmId: string, definition: AlarmDefinition, monitored: Monitored): Alarm | undefined {
-    const { title, severity, when, firstStep, periods = 1, breaches } = definition;
+    const { title, severity, firstStep, periods = 1, breaches } = definition;
     const { periodMinutes = 5, missingData = TreatMissingData.NOT_BREACHING } = definition;
     const metrics = new MonitoringMetrics(monitored, Duration.minutes(periodMinutes));
     const found = definition.metric(metrics);
@@ -53,9 +55,10 @@ export class Alarms extends Construct {
     const valueOfNoData = missingData === TreatMissingData.BREACHING ? 1 : 0;
     return new Alarm(this, pascalCase(alarmId), {
       alarmName: `${this.#prefix}${alarmId}`,
-      alarmDescription: `${title} (${severity}): ${when}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
+      alarmDescription: `${title} (${severity}): ${conditionOf(definition)}. First: ${firstStep}. Runbook: docs/runbooks.md#${alarmId}`,
       metric: metrics.formula(`FILL(found, ${valueOfNoData})`, { found }),
-      ...comparison(breaches),
+      threshold: thresholdOf(definition),
+      comparisonOperator: 'above' in breaches ? GREATER_THAN_THRESHOLD : GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: periods,
       datapointsToAlarm: periods,
       treatMissingData: missingData,
@@ -75,10 +78,4 @@ export class Alarms extends Construct {
     for (const email of emails) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }
-}
-
-function comparison(breaches: AlarmDefinition['breaches']) {
-  return 'above' in breaches
-    ? { threshold: breaches.above, comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD }
-    : { threshold: breaches.atLeast, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD };
 }

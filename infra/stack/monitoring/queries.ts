@@ -7,7 +7,8 @@ import { type LogKind, logGroupsOf, type Monitored } from './metrics.ts';
 export interface Query {
   /** Its name in the CloudWatch console and in the runbooks. */
   readonly name: string;
-  readonly logs: LogKind;
+  /** By default `requests`. */
+  readonly logs?: LogKind;
   /** In the language of CloudWatch Logs Insights. */
   readonly query: string;
 }
@@ -22,7 +23,6 @@ const FAILURES_OF_LAMBDA = '@message like /Task timed out|Runtime\\.ExitError|"s
 export const queries = {
   slowest: {
     name: 'Slowest requests',
-    logs: 'requests',
     query: `fields @timestamp, operation, status, latency, coldStart, keyId, requestId
 | ${REQUESTS}
 | sort latency desc
@@ -30,7 +30,6 @@ export const queries = {
   },
   errors: {
     name: 'Errors and their causes',
-    logs: 'requests',
     query: `fields @timestamp, requestId, message, error.name, error.reason, error.rootCause, record.metrics.maxMemoryUsedMB, @message, @log
 | filter level = "ERROR" or ${FAILURES_OF_LAMBDA}
 | sort @timestamp desc
@@ -38,7 +37,6 @@ export const queries = {
   },
   failures: {
     name: 'Failed requests by operation',
-    logs: 'requests',
     query: `${REQUESTS}
 | filter status like /^5/
 | stats count(*) as requests, latest(requestId) as latestRequestId by operation, code, bin(5m)
@@ -47,7 +45,6 @@ export const queries = {
   },
   oneKey: {
     name: 'Requests of one key',
-    logs: 'requests',
     query: `fields @timestamp, operation, status, code, latency, requestId
 | ${REQUESTS} and keyId = "PUT-THE-KEY-ID-HERE"
 | sort @timestamp desc
@@ -55,7 +52,6 @@ export const queries = {
   },
   tokens: {
     name: 'Tokens by last use',
-    logs: 'requests',
     query: `${REQUESTS} and ispresent(token)
 | stats latest(@timestamp) as lastUse, count(*) as requests by keyId, token
 | sort lastUse desc
@@ -63,7 +59,6 @@ export const queries = {
   },
   refusals: {
     name: 'Who is refused most, and why',
-    logs: 'requests',
     query: `${REQUESTS} and ispresent(reason)
 | stats count(*) as refusals, latest(@timestamp) as latestRefusal by keyId, plan, reason
 | sort refusals desc
@@ -99,7 +94,7 @@ export class SavedQueries extends Construct {
   constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);
     const groups = logGroupsOf(monitored);
-    for (const [queryId, { name, logs, query }] of Object.entries(queries)) {
+    for (const [queryId, { name, logs = 'requests', query }] of Object.entries<Query>(queries)) {
       new CfnQueryDefinition(this, pascalCase(queryId), {
         name: `${Stack.of(this).stackName}/${name}`,
         queryString: query,

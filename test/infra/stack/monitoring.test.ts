@@ -3,7 +3,7 @@ import path from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { alarmDefinitions } from '../../../infra/stack/monitoring/alarm-table.ts';
+import { alarmDefinitions, conditionOf } from '../../../infra/stack/monitoring/alarm-table.ts';
 import { queries } from '../../../infra/stack/monitoring/queries.ts';
 import { METRICS_NAMESPACE } from '../../../shared/log.ts';
 import { propertiesOf, readableStage } from '../../support/service-template.ts';
@@ -215,7 +215,7 @@ describe('docs/runbooks.md', () => {
   });
 
   test.each(alarmDefinitions)('has %s in its index, and its declared first step in its section', (id, alarm) => {
-    const { title, severity, when, firstStep, rollsBack = false } = alarm;
+    const { title, severity, firstStep, rollsBack = false } = alarm;
     const section = sections.find((one) => one.startsWith(`${id}\n`)) ?? '';
     const [firstLook = ''] = /^1\. .*?(?=^3\. )/ms.exec(section) ?? [];
     const rows = index
@@ -223,7 +223,7 @@ describe('docs/runbooks.md', () => {
       .filter((line) => line.includes(`(#${id})`))
       .map((line) => line.split('|').map((cell) => cell.trim()));
 
-    expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, when, rollsBack ? 'yes' : 'no', '']]);
+    expect(rows).toEqual([['', `[${id}](#${id})`, title, severity, conditionOf(alarm), rollsBack ? 'yes' : 'no', '']]);
     for (const [, named] of firstStep.matchAll(/"([^"]+)"/g)) expect(firstLook).toContain(`**${named}**`);
   });
 
