@@ -18,6 +18,7 @@ const grantsOf = (role: string): string[] => grantsIn(policies, role);
  */
 async function gatewayCallsOfSync(): Promise<string[]> {
   const registry = new KeyRegistry();
+  registry.reset();
   const calls = new Set<string>();
   registry.target.gateway.middlewareStack.add(
     (next) => (args) => {
@@ -44,7 +45,6 @@ async function gatewayCallsOfSync(): Promise<string[]> {
     registry.update(keyId, { planId: usagePlan, name: 'old', tags: { 'per-minute': '1' } });
   }
   const { problems } = await registry.sync();
-  registry.close();
   if (problems.length > 0) throw new Error(problems.join());
   return [...calls].map((call) => `apigateway:${call}`);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeEach } from '@jest/globals';
+import { afterAll, beforeEach } from '@jest/globals';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
@@ -27,12 +27,23 @@ const usedCounters = {
 
 /**
  * API Gateway with the usage plans of a stage, and a keys table, as an admin changes them in the AWS console. The usage
- * plan of Free has the id `free`; the one that no customer is on, `overflow`.
+ * plan of Free has the id `free`; the one that no customer is on, `overflow`. Empty when a test begins: call it where
+ * hooks may stand.
  */
 export class KeyRegistry extends InProcessTarget {
+  /** Stands still at {@link NOW} when a test begins. */
+  readonly clock = new HostClock();
+
   constructor() {
     super();
-    this.reset();
+    beforeEach(() => {
+      this.clock.moveTo(NOW);
+      this.reset();
+    });
+    afterAll(() => {
+      this.clock.release();
+      this.close();
+    });
   }
 
   get table(): KeyTable {
@@ -47,21 +58,6 @@ export class KeyRegistry extends InProcessTarget {
   async did(): Promise<Partial<SyncReport>> {
     const { unchanged: _, keysInAccount: __, ...report } = await this.sync();
     return report;
-  }
-
-  /** Does something before each call of API Gateway with a command, and something after it, or to its response. */
-  around(command: string, before: () => unknown, after: (output: object) => unknown = () => undefined): void {
-    this.target.gateway.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName !== command) return next(args);
-          await before();
-          const response = await next(args);
-          await after(response.output);
-          return response;
-        },
-      { step: 'initialize' },
-    );
   }
 
   /** Makes an API key as in the console, or puts it anew, on a usage plan where one is given. @returns its id */
@@ -109,24 +105,6 @@ export class KeyRegistry extends InProcessTarget {
   read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {
     return this.table.get(recordId);
   }
-}
-
-/**
- * Passes a new registry to each test. Call it where hooks may stand.
- *
- * @returns a clock that stands still at {@link NOW} when a test begins
- */
-export function newRegistryForEachTest(use: (registry: KeyRegistry) => void): HostClock {
-  const clock = new HostClock();
-  let registry: KeyRegistry | undefined;
-  beforeEach(() => {
-    clock.moveTo(NOW);
-    registry = new KeyRegistry();
-    use(registry);
-  });
-  afterEach(() => registry?.close());
-  afterAll(() => clock.release());
-  return clock;
 }
 
 /** What {@link KeyRegistry.did} returns of a sync that did so much. */

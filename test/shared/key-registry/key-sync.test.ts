@@ -3,12 +3,13 @@ import type { SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import { tokenEntry, newRecord } from '../../../shared/key-registry/record-changes.ts';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
 import { planIds, plans } from '../../../shared/keys/plans.ts';
-import { did, type KeyRegistry, MINUTE_MS, newRegistryForEachTest, NOW } from './key-registry.ts';
+import type { Interception } from '../../support/in-process-target.ts';
+import { did, KeyRegistry, MINUTE_MS, NOW } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const value = 'zaCELgL0imfnc8mVLWwsAawjYr4Rx-Af50DDqtlx';
-let registry: KeyRegistry;
-const clock = newRegistryForEachTest((made) => (registry = made));
+const registry = new KeyRegistry();
+const { clock } = registry;
 
 /** What a sync did. A second one right after it must find nothing left to do. */
 async function sync(): Promise<Partial<SyncReport>> {
@@ -17,20 +18,14 @@ async function sync(): Promise<Partial<SyncReport>> {
   return first;
 }
 
-/** Counts calls from here on, by their commands. */
-function countCalls(): Readonly<Record<string, number>> {
+/** A sync, and how many calls of each command it makes. */
+async function countedSync() {
   const calls: Record<string, number> = {};
-  const { gateway, documents } = registry.target;
-  for (const { middlewareStack } of [gateway, documents])
-    middlewareStack.add(
-      (next, { commandName = '' }) =>
-        (args) => {
-          calls[commandName] = (calls[commandName] ?? 0) + 1;
-          return next(args);
-        },
-      { step: 'initialize' },
-    );
-  return calls;
+  const count: Interception = (perform, name) => {
+    calls[name] = (calls[name] ?? 0) + 1;
+    return perform();
+  };
+  return { ...(await registry.run(() => registry.sync(), count)), calls };
 }
 
 /** The record after one change: its counters and the rest are as they were. */
@@ -68,24 +63,23 @@ test('a revoked key that reappears in API Gateway is deleted there, and its reco
 test('a sync without changes makes one call per 500 keys and per usage plan, and writes nothing', async () => {
   const ids = Array.from({ length: 501 }, () => registry.putKey({}, 'free'));
   expect((await registry.sync()).added.toSorted()).toEqual(ids.toSorted());
-  const calls = countCalls();
+  const { calls, ...report } = await countedSync();
 
-  expect(await registry.did()).toEqual(did());
+  expect(report).toMatchObject(did());
   const lists = { GetUsagePlansCommand: 1, GetUsagePlanKeysCommand: planIds.length + 1, GetApiKeysCommand: 2 };
   expect(calls).toEqual({ ScanCommand: 1, ...lists });
 });
 
 test('a changed plan reaches its keys without a call per key', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, () => registry.issuedKey({ perMinute: 7, perDay: 70 })));
-  const calls = countCalls();
-  const { changed } = await registry.sync();
+  const { calls, changed } = await countedSync();
 
   expect(changed).toHaveLength(keys.length);
   expect(new Set((await registry.keys()).map(({ perMinute }) => perMinute))).toEqual(
     new Set([plans.free.limits.perMinute]),
   );
   const lists = { GetUsagePlansCommand: 1, GetUsagePlanKeysCommand: planIds.length, GetApiKeysCommand: 1 };
-  expect(calls).toEqual({ ScanCommand: 2, UpdateItemCommand: keys.length, PutItemCommand: keys.length, ...lists });
+  expect(calls).toEqual({ ScanCommand: 1, UpdateItemCommand: keys.length, PutItemCommand: keys.length, ...lists });
 });
 
 test('a key in use keeps its counters and tokens when it is moved, or made again with the same value', async () => {
@@ -123,7 +117,7 @@ describe('what a command left undone', () => {
     for (let keys = 0; keys < 2; keys += 1)
       registry.update(idOf(await registry.issuedKey(CUT_OFF)), { enabled: false });
     jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
-    registry.around('UpdateApiKeyCommand', () => {
+    registry.before.set('UpdateApiKeyCommand', () => {
       throw new Error('it is on fire');
     });
     const { opened, problems } = await registry.sync();
@@ -139,12 +133,13 @@ describe('what a command left undone', () => {
   test('is applied within the time of a run, and completed by the next', async () => {
     const keys = await Promise.all(Array.from({ length: 3 }, () => registry.issuedKey(CUT_OFF)));
     for (const key of keys) registry.update(idOf(key), { planId: 'pro' });
-    registry.around(
-      'CreateUsagePlanKeyCommand',
-      () => undefined,
-      () => clock.advance(2 * MINUTE_MS),
+    const { applied, left } = await registry.run(
+      () => registry.sync(),
+      (perform, name) => {
+        if (name === 'CreateUsagePlanKeyCommand') clock.advance(2 * MINUTE_MS);
+        return perform();
+      },
     );
-    const { applied = [], left = [] } = await registry.did();
 
     expect([applied.length, left.length]).toEqual([2, 1]);
     expect(await registry.did()).toMatchObject({ applied: [`${left[0]} (plan)`] });
@@ -155,9 +150,8 @@ test('a key that changed since it was read is left to the next sync', async () =
   const [edited, cutOff] = [await registry.issuedKey(), await registry.issuedKey({ unappliedSince: NOW - MINUTE_MS })];
   for (const key of [edited, cutOff]) registry.update(idOf(key), { name: 'new' });
   const changed: (KeyRecord | undefined)[] = [];
-  registry.around('GetUsagePlansCommand', async () => {
-    if (changed.length === 0)
-      for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { interimUntil: 9 }));
+  registry.before.set('GetUsagePlansCommand', async () => {
+    for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { interimUntil: 9 }));
   });
   const { left = [], ...rest } = await registry.did();
 
@@ -168,19 +162,11 @@ test('a key that changed since it was read is left to the next sync', async () =
 
 test('a sync that fails at the table stops, and the next one completes it', async () => {
   for (let keys = 0; keys < 30; keys += 1) registry.putKey({}, 'free');
-  const { middlewareStack } = registry.target.documents;
   let writes = 0;
-  middlewareStack.add(
-    (next, { commandName = '' }) =>
-      (args) => {
-        if (commandName.startsWith('Update') && (writes += 1) === 13) throw new Error('the network is cut');
-        return next(args);
-      },
-    { step: 'initialize', name: 'cut' },
-  );
-  await expect(registry.sync()).rejects.toThrow('the network is cut');
+  const cut: Interception = (perform, name) =>
+    name.startsWith('Update') && (writes += 1) === 13 ? Promise.reject(new Error('the network is cut')) : perform();
+  await expect(registry.run(() => registry.sync(), cut)).rejects.toThrow('the network is cut');
   const { length: written } = await registry.keys();
-  middlewareStack.remove('cut');
 
   // The twelve before it, and at most those that were in progress beside it.
   expect(written).toBeGreaterThanOrEqual(12);

@@ -12,7 +12,7 @@ import {
 import type { PlanId } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aUsagePlan } from '../../support/gateway-records.ts';
-import { type KeyRegistry, newRegistryForEachTest } from './key-registry.ts';
+import { KeyRegistry } from './key-registry.ts';
 import { parsed } from '../../support/tables.ts';
 
 const ISSUED = parsed(generateToken()).recordId;
@@ -25,8 +25,7 @@ const BAD_LIMITS = 'needs both tags per-minute and per-day, as numbers from 1';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const tags = { 'per-minute': '5000', 'per-day': '1000000' };
 
-let registry: KeyRegistry;
-newRegistryForEachTest((made) => (registry = made));
+const registry = new KeyRegistry();
 
 const state = () => readGatewayState(registry.target.gateway, registry.target.apiStage);
 
@@ -103,7 +102,7 @@ describe('the lists of API Gateway', () => {
   test('omit the keys of a usage plan that is deleted meanwhile', async () => {
     registry.records.putUsagePlan(aUsagePlan({ id: 'own', tags: { plan: 'pro' } }));
     registry.putKey({}, 'own');
-    registry.around('GetUsagePlanKeysCommand', () => registry.records.plans.delete('own'));
+    registry.before.set('GetUsagePlanKeysCommand', () => registry.records.plans.delete('own'));
 
     expect((await state()).keys).toMatchObject([{ usagePlanId: undefined }]);
   });

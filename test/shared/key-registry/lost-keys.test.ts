@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { idOf, type KeyRecord } from '../../../shared/keys/key-record.ts';
-import { did, type KeyRegistry, MINUTE_MS, newRegistryForEachTest, NOW } from './key-registry.ts';
+import { did, KeyRegistry, MINUTE_MS, NOW } from './key-registry.ts';
 
-let registry: KeyRegistry;
-const clock = newRegistryForEachTest((made) => (registry = made));
+const registry = new KeyRegistry();
+const { clock } = registry;
 
 const offPlan = (key: KeyRecord) => registry.update(idOf(key), { planId: undefined });
 const deleted = (key: KeyRecord) => registry.records.deleteApiKey(idOf(key));
