@@ -25,10 +25,7 @@ export function createApp(stages: readonly StageSettings[], { outdir, pageFiles 
   return app;
 }
 
-/**
- * `--context rollout=allAtOnce`, for a rollback: this deployment shifts all traffic immediately, and no alarm stops it.
- * Unlike the setting `rollout: 'allAtOnce'`, it keeps CodeDeploy for the next deployment.
- */
+/** For a rollback: this deployment shifts all traffic immediately. CodeDeploy stays for the next one. */
 function isAllAtOnce(app: App): boolean {
   const rollout: unknown = app.node.tryGetContext('rollout');
   if (rollout === undefined || rollout === 'allAtOnce') return rollout !== undefined;

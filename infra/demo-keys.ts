@@ -5,10 +5,7 @@ import { type ExactLimits, MAX_PER_MINUTE, type PlanId, planIds, plans } from '.
 /** The agreed limits of the demo customer on the Enterprise plan. */
 const ENTERPRISE_DEMO_LIMITS: ExactLimits = { perMinute: MAX_PER_MINUTE, perDay: 10_000_000 };
 
-/**
- * The demo key of a plan: the same on every machine, so examples in the docs work unchanged, and no file
- * contains a key. It is valid only on local servers.
- */
+/** The demo key of a plan on local servers: the same on every machine, for examples, and in no file. */
 export function demoKey(plan: PlanId): string {
   const digest = createHash('sha256').update(`demo key of the ${plan} plan`).digest('hex');
   return tokenFrom(`Demo${plan}`.padEnd(40, digest));

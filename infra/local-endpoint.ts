@@ -10,9 +10,7 @@ export const account = {
   urlSuffix: 'amazonaws.com',
 } as const;
 
-/**
- * The credentials for all local endpoints. One pair for all: DynamoDB Local keeps a database per access key.
- */
+/** One pair for all local endpoints: DynamoDB Local keeps a database per access key. */
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
 /** Settings of an AWS client for a local endpoint: all that it would otherwise read from this machine. */

@@ -24,10 +24,7 @@ export interface StageSettings {
   readonly qualifier: string;
   /** Retain the tables when the stack is deleted, and protect them from deletion. */
   readonly retainData: boolean;
-  /**
-   * All tables each night, kept for 35 days in the AWS Backup vault of a name, and in that of an ARN, elsewhere. Create
-   * both first: they outlive the stage.
-   */
+  /** All tables each night, for 35 days: in a vault (its name), and elsewhere (an ARN). Create both first. */
   readonly backup?: { readonly vault: string; readonly copyTo: string };
   readonly logRetentionDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 731;
   /** They roll a canary back. Prices of alarms, dashboard and firewall: docs/operating/costs.md. */

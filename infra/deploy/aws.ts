@@ -9,11 +9,7 @@ import { AdminError, failureText, reasonOf } from '../failures.ts';
 const bounded = { requestHandler: { connectionTimeout: 3_000, socketTimeout: 10_000 }, maxAttempts: 2 };
 const cloudFormation = new CloudFormationClient(bounded);
 
-/**
- * The account and region of the credentials.
- *
- * @throws AdminError if there is no region, or AWS rejects the credentials
- */
+/** @throws AdminError if there is no region, or AWS rejects the credentials */
 export async function findAccount() {
   const sts = new STSClient(bounded);
   const region = await sts.config.region().catch(() => undefined);

@@ -11,11 +11,7 @@ const CHANGED = '-changed';
 const withoutHook = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
 
-/**
- * The checked out commit, marked if tracked files differ from it; `none` outside a Git repository, or if Git fails.
- *
- * @param directory in the work tree
- */
+/** The checked out commit, marked if tracked files differ from it; `none` outside a Git repository. */
 export function findBuild(directory = import.meta.dirname): { readonly build: string; readonly failure?: string } {
   const env = withoutHook();
   const git = (...words: string[]): string =>

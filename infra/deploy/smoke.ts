@@ -20,7 +20,7 @@ const admin = (stage: AnyStageName, ...words: string[]) => {
 };
 
 /**
- * Runs the smoke test with a temporary key, which is revoked afterwards, and expires if this command is killed.
+ * Runs the smoke test with a key that is revoked afterwards, and that expires if this command is killed.
  *
  * @param outputs addresses of API Gateway and CloudFront, which work before custom domains; `advice` for a failure
  */

@@ -16,10 +16,7 @@ export const PAGES = { 'errors.md': '/errors.html', '../shared/client/README.md'
 /** A link to a file next to the guide, or within it: its text, path and anchor. */
 const FILE_LINK = /\[([^\][]+)\]\((?!https?:)([^()#]*)(?:#([^()]*))?\)/g;
 
-/**
- * `docs/guide.md` for one service, in Markdown: the introduction of the reference. Its title is the reference's own,
- * and its links lead to the pages next to it.
- */
+/** `docs/guide.md` as the introduction of the reference, with links that lead to the pages next to it. */
 export function guide({ serverUrl, exampleKey, petDeprecation }: GuideOptions): string {
   return readFileSync(file, 'utf8')
     .replace(/^# .*\n+/, '')

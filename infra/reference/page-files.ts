@@ -12,10 +12,7 @@ import { PAGES } from './guide.ts';
 const siteDirectory = join(import.meta.dirname, 'site');
 const scalarModule = createRequire(import.meta.url).resolve('@scalar/api-reference');
 
-/**
- * Scalar's build for browsers bundles its dependencies: `overrides` in package.json replaces its 27 packages by an
- * empty one. A Scalar with a new dependency needs a new line there.
- */
+/** It bundles its dependencies: `overrides` in package.json replaces its packages by an empty one. */
 const scalarDirectory = join(dirname(scalarModule), 'browser');
 const SCALAR_ENTRY = 'standalone.esm.js';
 
@@ -32,12 +29,7 @@ interface PageOptions extends Pick<DocumentOptions, 'serverUrl' | 'environment'>
   readonly demoKey?: string;
 }
 
-/**
- * The files of the reference page: `index.html`, the document that it shows, the pages that its guide links to, the
- * license of Scalar, and assets. Each is made or read on demand.
- *
- * @returns them by their paths, without a slash in front
- */
+/** The files of the reference page by their paths, without a slash in front. Each is made or read on demand. */
 export function pageFiles(options: PageOptions): ReadonlyMap<string, PageFile> {
   const { serverUrl, environment, demoKey } = options;
   const { directory, files } = (assets ??= findAssets());
@@ -90,10 +82,7 @@ function inPlace(html: string, assetDirectory: string, { serverUrl, demoKey }: P
     .replace('%SETTINGS%', () => settings);
 }
 
-/**
- * The files that do not depend on the environment, and the directory of their paths. It is named after their
- * content, so a new release never loads old files.
- */
+/** Files for every environment. Their directory is named after their content: a release loads no old ones. */
 let assets: ReturnType<typeof findAssets> | undefined;
 
 function findAssets() {

@@ -33,11 +33,7 @@ export const schemaRef = (name: string): SchemaObject => ({ $ref: `#/components/
 /** Bounded by its format. As JavaScript numbers, its bounds would lose digits. */
 export const int64: SchemaObject = { type: 'integer', format: 'int64' };
 
-/**
- * A schema that validates at run time, as JSON Schema 2020-12 for OpenAPI.
- *
- * @throws Error if JSON Schema cannot express it
- */
+/** JSON Schema 2020-12, for OpenAPI, of a schema that validates. @throws Error if it cannot express that */
 export function schemaOf(schema: v.GenericSchema): SchemaObject {
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',

@@ -74,10 +74,7 @@ export class PipelineAccess extends Stack {
     new CfnOutput(this, `${id}RoleArn`, { value: role.roleArn });
   }
 
-  /**
-   * The roles of `cdk bootstrap` in this account and region deploy. The deployed stack is compared with
-   * the new one, and a rollback stops a deployment in progress.
-   */
+  /** Deploys by the roles of `cdk bootstrap`, compares the deployed stack, and can stop a deployment in progress. */
   #deploy(stage: StageName): PolicyStatement[] {
     const { qualifier } = stages[stage];
     const prefix = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role/cdk-${qualifier}`;

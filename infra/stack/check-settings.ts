@@ -9,11 +9,7 @@ function isRange(text: string): boolean {
   return isIPv4(address) && /^[1-9]\d*$/.test(bits) && Number(bits) <= 32 && others.length === 0;
 }
 
-/**
- * Rejects contradictory settings before a deployment.
- *
- * @throws Error that names the invalid setting
- */
+/** @throws Error that names a setting which contradicts another */
 export function checkSettings(settings: StageSettings): void {
   const { alarms, gatewayLogs, alarmTargets, rollout, throttle, maxEnterpriseLimits, firewall, petDeprecation } =
     settings;

@@ -26,10 +26,7 @@ export function endLogicalId(construct: IConstruct, suffix: () => string): void 
   resource.overrideLogicalId(Lazy.uncachedString({ produce: () => id + suffix() }));
 }
 
-/**
- * The directory of the cloud assembly. The app writes all its files there: an interrupted synthesis leaves nothing
- * elsewhere.
- */
+/** The directory of the cloud assembly: an interrupted synthesis leaves nothing elsewhere. */
 export function outdirOf(construct: IConstruct): string {
   const { root } = construct.node;
   if (Stage.isStage(root)) return root.outdir;

@@ -12,10 +12,7 @@ export interface FirewallProps extends FirewallSettings {
   readonly maxEnterpriseLimits: ExactLimits;
 }
 
-/**
- * Limits are per UTC minute. The firewall's five minutes are at any time, such as 12:00:30 to 12:05:30, and so overlap
- * six UTC minutes, each with a full limit.
- */
+/** Its five minutes begin at any second: they overlap six UTC minutes, each with a full limit. */
 const MINUTES_TOUCHED = 6;
 
 /** Max requests of one customer in five minutes, by plan or by the stage's agreed limits. */
@@ -36,10 +33,7 @@ const COUNTED_ONLY = ['NoUserAgent_HEADER', 'SizeRestrictions_BODY', 'SizeRestri
 /** Headers in which clients may send keys; only the first is used. Path and query may contain one too. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie'];
 
-/**
- * The firewall in front of the API: it blocks IP addresses above any customer's limit, and known
- * attacks. API Gateway returns its 403 (WAF_FILTERED in gateway-responses.ts).
- */
+/** Blocks IP addresses above any customer's limit, and known attacks. Its 403 is `WAF_FILTERED` of the gateway. */
 export class Firewall extends Construct {
   /** Name of the web ACL in its metrics. */
   readonly metricName: string;

@@ -58,11 +58,7 @@ const responses: Readonly<Record<string, Definition>> = {
   WAF_FILTERED: ['FORBIDDEN', 'beforeAuthorizer'],
 };
 
-/**
- * Gives every error of the gateway itself an Error body with the limit headers.
- *
- * @param page origin of the reference page, for the links
- */
+/** Gives every error of the gateway an Error body and the limit headers. @param page origin of the reference */
 export function addGatewayResponses(restApi: RestApi, page: string | undefined): void {
   for (const [type, [code, phase, headers]] of Object.entries(responses)) {
     const help = page === undefined ? {} : literals({ Link: helpLink(page, code) });

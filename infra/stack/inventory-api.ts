@@ -165,10 +165,7 @@ export class InventoryApi extends Construct {
   }
 }
 
-/**
- * Settings of all methods, and of the one with its own metrics, which are billed. It repeats all settings: API Gateway
- * would use its defaults for omitted ones.
- */
+/** Settings of all methods. One with metrics, which are billed, repeats them: omitted ones would be AWS's. */
 function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSettings) {
   const settings = {
     loggingLevel: gatewayLogs ? apigateway.MethodLoggingLevel.ERROR : apigateway.MethodLoggingLevel.OFF,

@@ -49,10 +49,7 @@ export interface OperationFunctionsProps extends Pick<StageSettings, 'petDepreca
   readonly pageOrigin: string | undefined;
 }
 
-/**
- * The operation whose latency is monitored. A list takes as long as its client; causes of persistent latency elsewhere
- * also affect updates.
- */
+/** The operation whose latency is monitored: a list takes as long as its client. */
 export const timedOperation = 'updateInventory' satisfies OperationId;
 
 /** Whether a function streams its response. */

@@ -21,10 +21,7 @@ export interface ServiceFunctionProps extends Pick<lambda.FunctionOptions, Setti
   readonly reservedConcurrentExecutions?: number | undefined;
 }
 
-/**
- * A Lambda function of the service: Node 24 on arm64, its bundle, its log group, a role that can only log and trace
- * there. It is invoked only by its alias.
- */
+/** A Lambda function with its bundle, log group, and a role that can only log and trace. Invoke its alias only. */
 export class ServiceFunction extends lambda.Function {
   /** The alias for all callers. CodeDeploy moves it to another version. */
   readonly live: lambda.Alias & lambda.IFunction;

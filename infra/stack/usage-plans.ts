@@ -24,10 +24,7 @@ export interface UsagePlansProps {
   readonly batchMethod: Method;
 }
 
-/**
- * Internal plans. Overflow meters refused requests. Interim meters the requests of keys that were just
- * issued or moved, until the change has propagated in API Gateway.
- */
+/** Overflow meters refused requests, Interim those of new or moved keys until API Gateway knows of the change. */
 type InternalPlan = keyof typeof internalBatchThrottles;
 
 /**
@@ -69,10 +66,7 @@ export class UsagePlans extends Construct {
   }
 }
 
-/**
- * The key value of an internal plan: 64 hex digits, fixed per stack. Not a secret: the authorizer denies 64 hex digits
- * as a token.
- */
+/** The key of an internal plan: 64 hex digits, fixed per stack. Not secret: the authorizer denies such tokens. */
 export function internalIdentifier(stack: Stack, plan: InternalPlan): string {
   return hash('sha256', `${Names.uniqueResourceName(stack, {})} ${plan.toLowerCase()}`);
 }
