@@ -5,10 +5,7 @@ const MAX_CLOSED = 60_000;
 /** Milliseconds between batches: four per second, below the service's throttle of five. */
 const BATCH_INTERVAL = 250;
 
-/**
- * A request in the queue. Without a deadline it does not wait for the end of a day or a suspension. Times are those of
- * `performance.now()`.
- */
+/** A queued request. Without a deadline it does not wait for a day or a suspension. Times: `performance.now()`. */
 export type Turn = { readonly isBatch: boolean; readonly deadline: number | undefined; wake: () => void };
 
 /** Why nothing is sent until `opensAt`. If it has not ended by then, one request tries it. */

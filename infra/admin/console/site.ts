@@ -108,11 +108,7 @@ class FormError extends AdminError {
 /** Name of the hidden field with the value that a field was shown with. */
 export const shownAs = (name: string): string => `${name}-shown`;
 
-/**
- * Parses the fields of {@link fieldOf}. Those still as shown are left out: another admin may have changed them.
- *
- * @throws FormError with all errors
- */
+/** Parses {@link fieldOf}'s fields, but none still as shown, which others may have changed. @throws FormError */
 export function parseInputs(action: Pick<KeyAction, 'inputs' | 'allOptional'>, values: Sent['values']): Inputs {
   const fieldErrors: Record<string, string> = {};
   const parsed: Record<string, unknown> = {};
@@ -146,10 +142,10 @@ export function fieldOf(name: keyof Inputs, more: Partial<Record<string, Field['
 }
 
 /**
- * Runs the action of a form. If it fails, its page is shown with the submitted values. A reload of the response leads
- * to that page, which is at the path, or above it.
+ * Runs the action of a form. If it fails, its page is shown with the submitted values. A reload leads to that page,
+ * which is at the path, or above it.
  *
- * @param retryEffect effect of submitting it again after a failure; by default it completes the interrupted work
+ * @param retryEffect of submitting it again; by default it completes the interrupted work
  */
 export function onForm(
   app: Hono,

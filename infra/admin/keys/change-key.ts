@@ -76,11 +76,7 @@ function checkMayCreateAnew(record: KeyRecord, { enabled = false }: KeyChange): 
   );
 }
 
-/**
- * Updates API Gateway to match the record. A sync completes it if another command changes the key meanwhile.
- *
- * @param wasApplied whether API Gateway was up to date before the write
- */
+/** Updates API Gateway to match; else a sync does. @param wasApplied whether it was up to date before the write */
 export async function completeChange(target: Target, { record, live }: Seen, wasApplied: boolean): Promise<KeyRecord> {
   const { keyTable } = target;
   try {
@@ -102,9 +98,9 @@ async function syncRestored(target: Target): Promise<void> {
 const MAX_ATTEMPTS = 20;
 
 /**
- * Changes the record of a key by one conditional write, which takes effect immediately. API Gateway is not called.
+ * Changes the record of a key by one conditional write, effective immediately, without API Gateway.
  *
- * @param change computes the fields from the key; may throw; no fields: no write @param reason for the history
+ * @param change computes the fields from the key; may throw; no fields: no write
  * @throws AdminError if it was revoked, unless it may be
  */
 export function changeRecord(

@@ -32,11 +32,7 @@ interface StockChange {
   readonly reason?: string | undefined;
 }
 
-/**
- * Sets a quantity, a status or both, by texts as typed; with a version, only while the entry has it.
- *
- * @returns also a sentence for the admin @throws AdminError for invalid text, or if the entry is not as expected
- */
+/** Sets what was typed; with a version, only while the entry has it. @throws AdminError for invalid text, or if not */
 export async function setStock(target: Target, { petId, quantity, status, version, reason }: StockChange) {
   const id = parsePetId(petId);
   const fields = { ...(quantity !== undefined && { quantity: parseQuantity(quantity) }), ...(status && { status }) };

@@ -12,11 +12,7 @@ import { type Format, formatOf, type OnProgress, type RecordKind } from './recor
 /** Quotes cells with a semicolon or outer spaces, which the import would split or trim. */
 const csvOptions = { cast: { boolean: String }, quoted_match: /;|^\s|\s$/ };
 
-/**
- * Writes all records of a kind to a file, which is created or replaced only when it is complete.
- *
- * @returns the count, and a sentence for the admin @throws AdminError if the file or the store fails
- */
+/** Writes all records to a file, replaced only when complete. @throws AdminError if the file or the store fails */
 export async function exportRecords<Entry>(
   target: Target,
   file: string,

@@ -31,8 +31,7 @@ interface Pending extends ItemChange {
 /**
  * Compares a file of records, which is kept in memory, with the store.
  *
- * @returns the counts; descriptions of the largest changes, largest first, and a title; a function that writes all
- *   changes
+ * @returns the counts; the largest changes and a title; a function that writes all
  * @throws AdminError with the errors of the file
  */
 export async function previewImport<Entry>(
@@ -68,11 +67,7 @@ export async function previewImport<Entry>(
   return { counts, largest: largest.map(({ text }) => text), largestTitle: `Largest changes${shown}`, write };
 }
 
-/**
- * Writes the records that have not changed since the preview.
- *
- * @returns the counts; the ids of those that have; a sentence for the admin @throws AdminError with the progress
- */
+/** Writes what no other command has changed since the preview. @throws AdminError with the progress */
 async function writePending<Entry>(
   { name }: Source,
   kind: RecordKind<Entry>,

@@ -20,11 +20,7 @@ const MAX_ROW_LENGTH = 1_048_576;
 /** Maximum characters of an error, which may quote the file. */
 const MAX_FAULT_LENGTH = 200;
 
-/**
- * Reads a file, and parses its rows one by one: each with its line number, as a record or an error.
- *
- * @throws AdminError if the file cannot be read or has another format
- */
+/** The rows of a file, as records or errors. @throws AdminError if it cannot be read or has another format */
 export async function* readRecords<Entry>(
   { name, read }: Source,
   kind: RecordKind<Entry>,

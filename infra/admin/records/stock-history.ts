@@ -18,11 +18,7 @@ const RECORDED_MS = 1_000;
 /** Max changes of one result. */
 export const MAX_CHANGES = 100_000;
 
-/**
- * The changes of the stock of a pet in the last days, newest first.
- *
- * @throws AdminError if there is none, and no entry
- */
+/** The stock changes of a pet in the last days, newest first. @throws AdminError without a change or an entry */
 export async function historyOfPet(target: Target, text: string, days: number, max = MAX_CHANGES) {
   const petId = parsePetId(text);
   const found = await readHistory(target, petId, days, max);

@@ -61,11 +61,7 @@ const outputsSchema = v.pipe(
   }),
 );
 
-/**
- * Finds a local server or a stage.
- *
- * @throws UnreachableError; AdminError if it is not this service, or refuses the admin
- */
+/** @throws UnreachableError; AdminError if it is not this service, or refuses the admin */
 export async function findTarget(options: TargetOptions, report: Target['report']): Promise<Target> {
   const { stage } = options;
   const option = targetOption(options);
