@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { type KeyChange, tokenEntry } from '../../shared/key-registry/record-changes.ts';
-import { mayAddToken, withEnd, withToken, workingTokens } from '../../infra/admin/keys/token-changes.ts';
+import { mayAddToken, withEnd, withToken, workingTokens } from '../../infra/admin/keys/tokens.ts';
 import { type KeyRecord, NO_EXPIRY, UNTIL_RESUMED } from '../../shared/keys/key-record.ts';
 import { hashToken, type Token } from '../../shared/keys/token.ts';
 import type { Random } from '../support/random.ts';

@@ -1,4 +1,4 @@
-import { workingTokens } from './token-changes.ts';
+import { workingTokens } from './tokens.ts';
 import {
   idOf,
   type KeyRecord,

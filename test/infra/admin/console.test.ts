@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { workingTokens } from '../../../infra/admin/keys/token-changes.ts';
+import { workingTokens } from '../../../infra/admin/keys/tokens.ts';
 import { tokenName } from '../../../shared/keys/key-record.ts';
 import type { Interception } from '../../support/in-process-target.ts';
 import { KEY_PATTERN } from '../../support/secrets.ts';

@@ -6,7 +6,7 @@ import {
   MAX_TOKENS_WITH_GRACE,
   tokenEntry,
 } from '../../../shared/key-registry/record-changes.ts';
-import { withEnd } from '../../../infra/admin/keys/token-changes.ts';
+import { withEnd } from '../../../infra/admin/keys/tokens.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
 import { describeOnEachEngine, testClient } from '../../support/engines.ts';
