@@ -119,16 +119,11 @@ export class InventoryClient {
   }
 
   /** Retries rows that were surely not written, and with an `Idempotency-Key` those that may have been. */
-  async #updateBatch(
-    batch: readonly Row[],
-    key: object | false,
-    options: CallOptions,
-    attempt = 1,
-    mayBeApplied = false,
-  ) {
+  async #updateBatch(batch: readonly Row[], key: object | false, options: CallOptions, attempt = 1, isKnown = true) {
     const texts = batch.map(({ petId, ...row }) => `{"petId":${petId},${JSON.stringify(row).slice(1)}`);
     const body = `[${texts.join(',')}]`;
-    const parts = { method: 'PATCH', headers: { ...JSON_TYPE, ...key }, body, isBatch: true, mayBeApplied };
+    const headers = { ...JSON_TYPE, ...key };
+    const parts = { method: 'PATCH', headers, body, isBatch: true, mayBeApplied: !isKnown };
     try {
       if (attempt > 1) await sleep(this.#sender.backoff(attempt - 1), options.signal);
       const { data } = await this.#sender.send<RowResult[]>('/inventory', options, [ROW], parts);
@@ -137,8 +132,8 @@ export class InventoryClient {
       const failed = data.filter((result) => result.status === 503 && isRetried(result.error.code));
       if (failed.length === 0 || attempt > this.#sender.maxRetries(options)) return results;
       const again = batch.filter((row) => failed.some(({ petId }) => petId === row.petId));
-      const areUnknown = results.some(({ outcome }) => outcome === 'unknown');
-      const retried: Result[] = await this.#updateBatch(again, key, options, attempt + 1, areUnknown);
+      const areKnown = results.every(({ outcome }) => outcome !== 'unknown');
+      const retried: Result[] = await this.#updateBatch(again, key, options, attempt + 1, areKnown);
       return results.map((result) => retried.find(({ petId }) => petId === result.petId) ?? result);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error('The call was aborted', { cause: thrown });
