@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
 import { withoutTokens } from '../../shared/keys/token.ts';
 import { consoleCommand } from './commands/console-command.ts';
@@ -8,8 +9,13 @@ import { usageCommand } from './commands/usage-command.ts';
 import { failureText } from './service/failures.ts';
 import { targetOption, visible, visibleLines, withTarget } from './service/text.ts';
 
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
+
 /** The admin command, `npm run admin -- …`. */
 const program = withTargetOptions(new Command('npm run admin --'))
+  .version(version)
   .description('Administer the Pet Store Inventory Service, on this machine or on AWS.')
   .addCommand(keysCommand())
   .addCommand(usageCommand())

@@ -194,6 +194,10 @@ test.each(['keys create', 'usage', 'inventory history'])('%s --help needs no ser
   expect(stdout).toMatch(new RegExp(`^Usage: npm run admin -- ${words}[^]+--json[^]+--url <url>[^]+--stage <stage>`));
 });
 
+test('--version needs no server', async () => {
+  expect(await new AdminCommand('').output('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
 test('A command ends quietly if the reader of its output disconnects', async () => {
   const words = `"${process.execPath}" infra/admin/main.ts keys list --url ${host.origin}`;
   expect(await run('sh', ['-c', `${words} | true`])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
