@@ -37,11 +37,6 @@ export class AdminService {
     });
   }
 
-  /** Does something once, right before the next call of a command to AWS. */
-  before(call: string, act: () => unknown): void {
-    this.world.before.set(call, act);
-  }
-
   /** Changes a key as in the AWS console. */
   editInConsole(differences: object): void {
     const apiKey = this.world.records.apiKey('subject');

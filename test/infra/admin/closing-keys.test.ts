@@ -62,7 +62,7 @@ describe('a suspension', () => {
   test('for a minute does not shorten one that the limiter writes at the same time', async () => {
     const { recordId } = await issueSubject(world, 'open');
     const suspendedUntil = NOW + 5 * MINUTE_MS;
-    service.before('UpdateItemCommand', () =>
+    world.before.set('UpdateItemCommand', () =>
       target.documents.send(
         new UpdateCommand({
           TableName: KEYS_TABLE,
@@ -91,7 +91,7 @@ describe('a suspension', () => {
 
   test.each(['suspend', 'suspend for a while'] as const)('wins over a concurrent resumption: %s', async (name) => {
     await issueSubject(world, 'suspended');
-    service.before('GetUsagePlansCommand', () => commands[name](target, 'subject'));
+    world.before.set('GetUsagePlansCommand', () => commands[name](target, 'subject'));
 
     await expect(commands.resume(target, 'subject')).rejects.toThrow('Another command has changed the key');
     expect(await service.record()).toMatchObject({ enabled: false, suspendedUntil: UNTIL_RESUMED });

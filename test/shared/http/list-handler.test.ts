@@ -100,7 +100,7 @@ describe('A list with a limit', () => {
   test('is in pages, each with a link to the next', async () => {
     const seen: string[] = [];
     let query: string | undefined = 'limit=2&status=sold';
-    while (query !== undefined) {
+    while (query !== undefined && seen.length < 9) {
       const response: StreamedResponse = await responseOf(new PagedList(5), { query });
       seen.push(response.text);
       query = nextOf(response);

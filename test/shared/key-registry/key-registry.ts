@@ -3,7 +3,6 @@ import { afterAll, beforeEach } from '@jest/globals';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ApiKey } from '../../../infra/local/control-plane/gateway-records.ts';
 import type { HistoryRow } from '../../../shared/key-registry/key-history.ts';
-import type { KeyTable } from '../../../shared/key-registry/key-table.ts';
 import { syncKeys, type SyncReport } from '../../../shared/key-registry/key-sync.ts';
 import type { KeyRecord } from '../../../shared/keys/key-record.ts';
 import { anApiKey } from '../../support/gateway-records.ts';
@@ -46,10 +45,6 @@ export class KeyRegistry extends InProcessTarget {
     });
   }
 
-  get table(): KeyTable {
-    return this.target.keyTable;
-  }
-
   sync(): Promise<SyncReport> {
     return syncKeys(this.target);
   }
@@ -82,11 +77,11 @@ export class KeyRegistry extends InProcessTarget {
   }
 
   /** A key that the admin command has made, on the Free plan, used and suspended for a time. @returns its record */
-  async issuedKey(differences: Partial<KeyRecord> = {}, apiKey: Partial<ApiKey> = {}): Promise<KeyRecord> {
+  async issuedKey(differences: Partial<KeyRecord> = {}): Promise<KeyRecord> {
     const { createdAt } = anApiKey();
     const keyId = randomBytes(5).toString('hex');
     const key = aKey({ keyId, revision: 1, createdAt, ...usedCounters, ...differences });
-    this.putKey({ id: keyId, value: key.recordId, ...apiKey }, key.plan);
+    this.putKey({ id: keyId, value: key.recordId }, key.plan);
     return this.put(key);
   }
 
@@ -98,12 +93,12 @@ export class KeyRegistry extends InProcessTarget {
 
   /** The changes of a key, the newest first. */
   async historyOf({ recordId }: Pick<KeyRecord, 'recordId'>): Promise<HistoryRow[]> {
-    const record = await this.table.get(recordId);
+    const record = await this.target.keyTable.get(recordId);
     return record ? this.target.history.of(record, 100) : [];
   }
 
   read({ recordId }: KeyRecord): Promise<KeyRecord | undefined> {
-    return this.table.get(recordId);
+    return this.target.keyTable.get(recordId);
   }
 }
 

@@ -116,7 +116,7 @@ describe('what a command left undone', () => {
   test('reports each key that it unblocks, even if another call fails', async () => {
     for (let keys = 0; keys < 2; keys += 1)
       registry.update(idOf(await registry.issuedKey(CUT_OFF)), { enabled: false });
-    jest.spyOn(registry.table, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
+    jest.spyOn(registry.target.keyTable, 'revise').mockRejectedValueOnce(new Error('the network is cut'));
     registry.before.set('UpdateApiKeyCommand', () => {
       throw new Error('it is on fire');
     });
@@ -151,7 +151,7 @@ test('a key that changed since it was read is left to the next sync', async () =
   for (const key of [edited, cutOff]) registry.update(idOf(key), { name: 'new' });
   const changed: (KeyRecord | undefined)[] = [];
   registry.before.set('GetUsagePlansCommand', async () => {
-    for (const key of [edited, cutOff]) changed.push(await registry.table.revise(key, { interimUntil: 9 }));
+    for (const key of [edited, cutOff]) changed.push(await registry.target.keyTable.revise(key, { interimUntil: 9 }));
   });
   const { left = [], ...rest } = await registry.did();
 

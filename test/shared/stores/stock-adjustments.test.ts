@@ -73,7 +73,7 @@ describe.each(engines)('an adjustment of the stock, on %s', (_engine, start) => 
     faulty.engine.faults = () => (random.isLikely(0.2) ? random.pick(faults) : undefined);
     const codes = new Map<number, string>();
     const unsure = () => Array.from({ length: 100 }, (_, client) => client).filter((client) => !codes.has(client));
-    while (unsure().length > 0) {
+    for (let rounds = 0; rounds < 50 && unsure().length > 0; rounds++) {
       await Promise.all(
         unsure().map(async (client) => {
           const code = await take(-1, `client ${client}`).then(() => 'taken', codeOf);
