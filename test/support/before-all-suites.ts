@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './listening.ts';
@@ -16,13 +17,15 @@ export default async function beforeAllSuites(): Promise<void> {
   synthesizeForAllSuites();
 }
 
+const hostsFile = join(tmpdir(), 'hosts');
+
 /** Half of its time to start goes into optimizing. Java does not read TMPDIR, and looks names up in this file alone. */
 const javaOptions = [
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
   '-XX:-UsePerfData',
   `-Djava.io.tmpdir=${tmpdir()}`,
-  `-Djdk.net.hosts.file=${join(import.meta.dirname, 'localhost.hosts')}`,
+  `-Djdk.net.hosts.file=${hostsFile}`,
 ];
 
 /** Starts AWS's own engine, where there is Java. It gets ready by itself, and ends with this process. */
@@ -31,6 +34,7 @@ async function startDynamoDBLocal(): Promise<void> {
     process.stderr.write('Skipped: tests on DynamoDB Local: there is no java on the PATH\n');
     return;
   }
+  writeFileSync(hostsFile, '127.0.0.1 localhost\n');
   const port = String(await freePort());
   const local = ['-Djava.library.path=./DynamoDBLocal_lib', '-jar', 'DynamoDBLocal.jar'];
   const java = spawn('java', [...javaOptions, ...local, '-inMemory', '-port', port], {

@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Hono } from 'hono';
 import { createControlPlane } from '../../../infra/local/control-plane/control-plane.ts';
 import { applyTemplate, GatewayRecords, gatewayTable } from '../../../infra/local/control-plane/gateway-records.ts';
 import { createTables } from '../../../infra/local/dynamodb/tables.ts';
+import { scheduleSync, type SyncSchedule } from '../../../infra/local/sync-schedule.ts';
 import { ServedStack } from '../../../infra/local/template/stack.ts';
 import { EmbeddedDatabase } from '../../support/engines.ts';
 import { anApiKey, aUsagePlan, signature } from '../../support/gateway-records.ts';
@@ -166,11 +167,11 @@ describe('stored records', () => {
     });
 
     test('contain the keys of admins, but no keys or plans of the template', async () => {
-      const Quota = { Limit: 20, Period: 'DAY' };
+      const limits = { Quota: { Limit: 20, Period: 'DAY' }, Throttle: { RateLimit: 1, BurstLimit: 2 } };
       const planKey = { KeyId: { Ref: 'Key' }, KeyType: 'API_KEY', UsagePlanId: { Ref: 'Plan' } };
       const stack = new ServedStack('test', {
         Resources: {
-          Plan: resource('UsagePlan', { UsagePlanName: 'staging Free', ApiStages: [], Quota }),
+          Plan: resource('UsagePlan', { UsagePlanName: 'staging Free', ApiStages: [], ...limits }),
           Key: resource('ApiKey', { Value: 'of-the-template', Enabled: true }),
           PlanKey: resource('UsagePlanKey', planKey),
         },
@@ -186,7 +187,55 @@ describe('stored records', () => {
         { id: 'k1' },
         { id: 'Key', value: 'of-the-template', enabled: true },
       ]);
-      expect(records.usagePlans).toMatchObject([{ id: 'Plan', quota: { limit: 20 } }]);
+      const throttle = { rateLimit: 1, burstLimit: 2 };
+      expect(records.usagePlans).toMatchObject([{ id: 'Plan', quota: { limit: 20 }, throttle }]);
     });
+  });
+});
+
+const INTERVAL_MS = 300_000;
+const WAIT_MS = 1_000;
+
+const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+
+describe('the sync of keys', () => {
+  const log = jest.fn();
+  const sync = jest.fn<() => Promise<unknown>>();
+  let schedule: SyncSchedule;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    jest.resetAllMocks();
+    sync.mockResolvedValue(undefined);
+    schedule = scheduleSync(sync, { intervalMs: INTERVAL_MS, waitMs: WAIT_MS }, log);
+  });
+
+  afterEach(() => {
+    schedule.close();
+    jest.useRealTimers();
+  });
+
+  test('runs once per interval, also after a failure, which is logged', async () => {
+    sync.mockRejectedValueOnce(new Error('no'));
+    await pass(INTERVAL_MS);
+    expect(sync).not.toHaveBeenCalled();
+    await pass(WAIT_MS + 3 * INTERVAL_MS);
+
+    expect(sync).toHaveBeenCalledTimes(4);
+    expect(log.mock.calls).toEqual([['The sync of keys failed: Error: no\n']]);
+  });
+
+  test('runs one at a time, and once more after changes during a run', async () => {
+    const first = Promise.withResolvers<unknown>();
+    sync.mockReturnValueOnce(first.promise);
+    for (const waitMs of [WAIT_MS, 0, 10 * WAIT_MS]) {
+      schedule.runSoon();
+      await pass(waitMs);
+    }
+    expect(sync).toHaveBeenCalledTimes(1);
+    first.resolve(undefined);
+    await pass(0);
+
+    expect(sync).toHaveBeenCalledTimes(2);
   });
 });

@@ -13,8 +13,7 @@ import {
 } from '../../../shared/keys/key-record.ts';
 import { plans } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
-import { describeOnEachEngine, testClient } from '../../support/engines.ts';
-import { recordCalls } from '../recorded-calls.ts';
+import { describeOnEachEngine, recordCalls, testClient } from '../../support/engines.ts';
 import { aKey, createHistoryTable, createKeysTable } from '../../support/tables.ts';
 
 const who = () => Promise.resolve('ann');

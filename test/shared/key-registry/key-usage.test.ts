@@ -2,8 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, test } from '@jest/globals';
 import { KeyUsage } from '../../../shared/key-registry/key-usage.ts';
 import { minuteOf } from '../../../shared/keys/verdict.ts';
-import { describeOnEachEngine, testClient } from '../../support/engines.ts';
-import { recordCalls } from '../recorded-calls.ts';
+import { describeOnEachEngine, recordCalls, testClient } from '../../support/engines.ts';
 import { aKey, createUsageTable } from '../../support/tables.ts';
 
 const minute = (text: string) => minuteOf(Date.parse(text));

@@ -9,11 +9,10 @@ import {
 import { withEnd } from '../../../infra/admin/keys/tokens.ts';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
 import { Limiter } from '../../../shared/keys/limiter.ts';
-import { describeOnEachEngine, testClient } from '../../support/engines.ts';
+import { describeOnEachEngine, recordCalls, testClient } from '../../support/engines.ts';
 import { MAX_PER_DAY, MAX_PER_MINUTE } from '../../../shared/keys/plans.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
 import { aKey, KeysTable, outcomesOf, tokenOf } from '../../support/tables.ts';
-import { recordCalls } from '../recorded-calls.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
 const MINUTE = Math.floor(NOW / 60_000);

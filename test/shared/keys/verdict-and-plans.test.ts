@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
 import { type KeyRecord, UNTIL_RESUMED } from '../../../shared/keys/key-record.ts';
+import { usagePlanLimits } from '../../../shared/keys/plans.ts';
 import { type Minute, nextStep, limitRefusal, mostRestrictiveWindow, windowsOf } from '../../../shared/keys/verdict.ts';
 import { aKey, tokenOf } from '../../support/tables.ts';
 
 const NOW = Date.UTC(2025, 5, 15, 12, 34, 30);
-const MINUTE = NOW / 60_000 - 0.5;
+const MINUTE_MS = 60_000;
+const MINUTE = NOW / MINUTE_MS - 0.5;
 const LAST_OF_YESTERDAY = Date.UTC(2025, 5, 14, 23, 59) / 60_000;
 const END_OF_MINUTE = Date.UTC(2025, 5, 15, 12, 35);
 const END_OF_DAY = Date.UTC(2025, 5, 16);
@@ -96,14 +99,6 @@ describe('a refusal has its reason and the end to wait for', () => {
       day(10),
       LATER,
     ],
-    [
-      'as ever, once a suspension is over',
-      { minuteUsed: 2, suspendedUntil: NOW },
-      'minute',
-      minute(0),
-      day(5),
-      END_OF_MINUTE,
-    ],
   ])('%s', (_, state, reason, ofMinute, ofDay, resetsAt) => {
     const verdict = limitRefusal(key(state), NOW);
 
@@ -111,4 +106,29 @@ describe('a refusal has its reason and the end to wait for', () => {
     expect(windowsOf(verdict)).toEqual({ minute: ofMinute, day: ofDay });
     expect(mostRestrictiveWindow(windowsOf(verdict))).toMatchObject({ remaining: 0, resetsAt });
   });
+});
+
+test('a usage plan never throttles what the exact limits admit', () => {
+  // Times within a minute that like its edges; of each minute as many as the limit admits.
+  const time = fc.oneof(fc.constantFrom(0, 1, MINUTE_MS - 1), fc.nat({ max: MINUTE_MS - 1 }));
+  const minutes = fc.integer({ min: 1, max: 130 }).chain((perMinute) => {
+    const burst = fc.tuple(time, fc.nat({ max: perMinute })).map(([at, length]) => Array.from({ length }, () => at));
+    const inMinute = fc.array(burst, { maxLength: 4 }).map((bursts) => bursts.flat().slice(0, perMinute));
+    return fc.tuple(fc.constant(perMinute), fc.array(inMinute, { maxLength: 6 }));
+  });
+  fc.assert(
+    fc.property(minutes, ([perMinute, offsets]) => {
+      const { rateLimit, burstLimit } = usagePlanLimits({ perMinute, perDay: 1_000_000 });
+      const times = offsets.flatMap((inMinute, index) => inMinute.map((offset) => index * MINUTE_MS + offset));
+      // API Gateway's token bucket, in thousandths of a token, so that nothing is rounded.
+      let [tokens, least, last] = [burstLimit * 1_000, 0, 0];
+      for (const now of times.toSorted((a, b) => a - b)) {
+        tokens = Math.min(burstLimit * 1_000, tokens + (now - last) * rateLimit) - 1_000;
+        last = now;
+        least = Math.min(least, tokens);
+      }
+      expect(least).toBeGreaterThanOrEqual(0);
+    }),
+    { numRuns: 300 },
+  );
 });
