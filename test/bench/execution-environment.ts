@@ -106,7 +106,8 @@ async function messageOf(child: ChildProcess, { file }: Measured) {
   }
 }
 
-const environmentAt = (engine: URL) => ({
+/** The variables of a function, except those of its tables. */
+export const environmentAt = (engine: URL) => ({
   AWS_ENDPOINT_URL_DYNAMODB: engine.href,
   AWS_REGION: account.region,
   AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,

@@ -99,8 +99,8 @@ const policySchema = v.looseObject({
   PolicyDocument: v.looseObject({ Statement: v.array(statement) }),
 });
 
-export const policiesOf = (stage: ReadableStage) =>
-  propertiesOf(stage, 'AWS::IAM::Policy', policySchema).map(([, properties]) => properties);
+export const policiesOf = (stage: ReadableStage, type = 'AWS::IAM::Policy') =>
+  propertiesOf(stage, type, policySchema).map(([, properties]) => properties);
 
 /** Everything that a role may do, as `action on resource`. */
 export const grantsIn = (policies: ReturnType<typeof policiesOf>, role: string): string[] =>

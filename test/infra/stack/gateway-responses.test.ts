@@ -114,5 +114,8 @@ test.each([
 });
 
 test('A THROTTLED response has no key limits: the throttles act before the authorizer', () => {
-  expect(JSON.stringify(responses.find(({ type }) => type === 'THROTTLED'))).not.toContain('context.');
+  const throttled = responses.find(({ type }) => type === 'THROTTLED');
+
+  expect(throttled?.body.code).toBe('TOO_MANY_REQUESTS');
+  expect(JSON.stringify(throttled)).not.toContain('context.');
 });

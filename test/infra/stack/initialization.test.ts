@@ -3,11 +3,11 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { account, localCredentials } from '../../../infra/local-endpoint.ts';
 import { FunctionError } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions, bundleInto, functionFiles } from '../../../infra/stack/bundle.ts';
 import { pascalCase } from '../../../infra/stack/pascal-case.ts';
 import { generateToken } from '../../../shared/keys/token.ts';
+import { environmentAt } from '../../bench/execution-environment.ts';
 import { testClient, pointSdkAt } from '../../support/engines.ts';
 import { type Call, FaultyEngine } from '../../support/faulty-engine.ts';
 import { aProxyEvent } from '../../support/proxy-event.ts';
@@ -85,23 +85,13 @@ beforeAll(async () => {
   // The id that a check reads and tries to update.
   await stock.put(anEntry('0', 1));
   variables = {
-    AWS_REGION: account.region,
-    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint.href,
+    ...environmentAt(engine.endpoint),
     STOCK_TABLE: stock.name,
     KEYS_TABLE: await createKeysTable(client),
     PETS_TABLE: await createPetsTable(client),
     ORDERS_TABLE: await createOrdersTable(client),
     CHANGES_TABLE: await createChangesTable(client),
     REQUESTS_TABLE: await createRequestsTable(client),
-    OVERFLOW_USAGE_IDENTIFIER: 'overflow',
-    INTERIM_USAGE_IDENTIFIER: 'interim',
-    DEPRECATED_AT: '2026-11-01T00:00:00Z',
-    SUNSET_AT: '2027-11-01T00:00:00Z',
-    PAGE_ORIGIN: 'https://docs.example.com',
-    METRICS_NAMESPACE: 'Test',
-    STACK_NAME: 'test',
   };
 });
 
