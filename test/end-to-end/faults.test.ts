@@ -148,16 +148,6 @@ describe('the service', () => {
     expect(shown).toContain('\n        at ');
   });
 
-  test.each(['/inventory', '/pets/101', '/store/orders'])(
-    'returns 503 for GET %s while DynamoDB closes connections, and recovers afterward',
-    async (route) => {
-      engine.faults = ({ body }) => (body.includes(host.keysTable) ? undefined : { kind: 'hangUp' });
-      expect(await api.send('GET', route)).toMatchObject({ status: 503 });
-      engine.faults = () => undefined;
-      expect(await api.send('GET', route)).toMatchObject({ status: 200 });
-    },
-  );
-
   test('makes one write to the key and one call to the stock per admitted request, and one more records a change', async () => {
     await api.list();
     engine.calls.length = 0;

@@ -66,9 +66,9 @@ test('a key of the AWS console is served within 20 seconds', async () => {
   gateway.destroy();
 });
 
-/** @param concurrency so few that a busy machine answers each within the time-outs of the functions */
-const listConcurrently = (key: IssuedKey, count: number, concurrency = 20) => {
-  const inTurn = pLimit(concurrency);
+const listConcurrently = (key: IssuedKey, count: number) => {
+  // So few that a busy machine answers each within the time-outs of the functions.
+  const inTurn = pLimit(20);
   return Promise.all(Array.from({ length: count }, () => inTurn(() => apiOf(key).list())));
 };
 /** The limits of this many admitted requests, the last with nothing left. */
@@ -121,34 +121,17 @@ describe('The limits of a key', () => {
     expect(await key.read()).toMatchObject({ minuteUsed: 0 });
   });
 
-  test('refuse an update, which is not applied, even while another key floods the service', async () => {
-    const suspended = { perMinute: 5_000, suspendedUntil: clock.now + 3_600_000, suspendedByAdmin: true };
-    const flooding = await issueKey(host, suspended);
+  test('refuse an update, which is not applied', async () => {
     const currentMinute = Math.floor(clock.now / 60_000);
     const exhausted = await issueKey(host, { perMinute: 60, minuteUsed: 60, currentMinute });
     const before = await host.stock.read('101');
-    const [flood, honest] = await Promise.all([
-      listConcurrently(flooding, 280, 60),
-      apiOf(exhausted).setQuantity(101, 99),
-    ]);
+    const refused = await apiOf(exhausted).setQuantity(101, 99);
 
-    expect(new Set(flood.map(({ error }) => error?.code))).toEqual(new Set(['API_KEY_SUSPENDED']));
-    expect(honest).toMatchObject({
+    expect(refused).toMatchObject({
       error: { code: 'RATE_LIMIT_EXCEEDED' },
       rateLimit: { limit: 60, remaining: 0, reset: clock.endOfMinute },
     });
-    expect(honest.headers.get('Retry-After')).toBe('20');
+    expect(refused.headers.get('Retry-After')).toBe('20');
     expect(await host.stock.read('101')).toEqual(before);
-  });
-
-  test('never exceed those of its usage plan, even if its record has higher ones', async () => {
-    const key = await issueKey(host, { plan: 'free', perMinute: 5_000 });
-    // More than the burst of the plan.
-    const throttled = (await listConcurrently(key, 130)).filter(({ status }) => status === 429);
-
-    expect(new Set(throttled.map(({ error, headers }) => `${error?.code} ${headers.get('Retry-After')}`))).toEqual(
-      new Set(['TOO_MANY_REQUESTS 1']),
-    );
-    expect(throttled[0]?.rateLimit).toEqual({ limit: 0, remaining: 0, reset: 0 });
   });
 });
