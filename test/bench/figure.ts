@@ -8,9 +8,8 @@ export interface Figure {
   readonly detail?: string;
   /** Where it is of a request: all that the request takes. */
   readonly usage?: RequestUsage;
-  /** The value that meets the target: at most this, or exactly this. */
+  /** The value that meets the target: at most this. */
   readonly limit?: number;
-  readonly isExact?: boolean;
   readonly ifMissed?: string;
   /** Whether the page of numbers has it though it has no target. */
   readonly isShown?: true;
@@ -24,24 +23,15 @@ export type Size = 'whole' | 'small';
 
 export const atMost = (what: string, value: number, limit: number, unit = ''): Figure => ({ what, value, limit, unit });
 
-export const exactly = (what: string, value: number, limit: number): Figure => ({
-  ...atMost(what, value, limit),
-  isExact: true,
-});
-
 export const report = (what: string, value: number, unit = ''): Figure => ({ what, value, unit });
 
 /** The cells of a table: what was measured, the value, the target, and whether it is met. */
-export function cellsOf({ what, value, unit, detail, limit, isExact, ifMissed }: Figure): string[] {
+export function cellsOf({ what, value, unit, detail, limit, ifMissed }: Figure): string[] {
   const measured = `${format(value)}${unit}${detail === undefined ? '' : ` (${detail})`}`;
   if (limit === undefined) return [what, measured, '–', ''];
-  const isMet = isExact ? value === limit : value <= limit;
-  return [
-    what,
-    measured,
-    `${isExact ? '' : '≤ '}${format(limit)}${unit}`,
-    isMet ? 'met' : ['missed', ifMissed].filter(Boolean).join(': '),
-  ];
+  // A count has none below 0.
+  const target = `${limit === 0 ? '' : '≤ '}${format(limit)}${unit}`;
+  return [what, measured, target, value <= limit ? 'met' : ['missed', ifMissed].filter(Boolean).join(': ')];
 }
 
 /** A figure for each measure, such as `concurrent authorizers`: the worst of its cases. */

@@ -1,7 +1,7 @@
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readAssembly } from '../../infra/local/assembly/assemble.ts';
 import { ServedStack } from '../../infra/local/template/stack.ts';
 import { Terminal } from '../../infra/local/terminal.ts';
@@ -107,10 +107,6 @@ test('a function that crashes within a list disconnects only the client of that 
 });
 
 describe('the service', () => {
-  afterEach(() => {
-    engine.faults = () => undefined;
-  });
-
   test('fails closed with 503 without DynamoDB, and denies malformed keys with 401', async () => {
     await engine.disconnect();
     const responses = [await api.list(), await ApiClient.withKey(host.baseUrl, `${key.token}x`).list()];
@@ -137,6 +133,7 @@ describe('the service', () => {
       error: { code: 'UPDATE_OUTCOME_UNKNOWN' },
       rateLimit: { limit: 1_000 },
     });
+    engine.faults = () => undefined;
     expect(await key.read()).toMatchObject({ dayUsed: dayUsed + 1 });
     const lines = stripVTControlCharacters(shown).split('\n');
     expect(lines.filter((line) => !line.startsWith('        at '))).toEqual([

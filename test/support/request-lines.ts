@@ -38,40 +38,26 @@ function requestLinesIn(log: string): RequestLine[] {
     .map((line) => v.parse(requestLineSchema, JSON.parse(line)));
 }
 
-/**
- * Keeps what handlers in this process write to their log, test by test. Call it where hooks may stand, and before a
- * handler is made.
- *
- * @returns what the test has written so far
- */
-export function recordLog(): () => string {
-  Object.assign(process.env, { METRICS_NAMESPACE: 'PetStoreInventory', STACK_NAME: 'test-Inventory' });
-  let log = '';
-  let spy: jest.SpiedFunction<typeof process.stdout.write>;
-  beforeEach(() => {
-    log = '';
-    spy = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      log += String(text);
-      return true;
-    });
-  });
-  afterEach(() => {
-    spy.mockRestore();
-  });
-  return () => log;
-}
-
-/** Keeps what handlers in this process report on standard error, test by test. Call it where hooks may stand. */
-export function recordFaults(): () => unknown[][] {
-  let spy: jest.SpiedFunction<typeof process.stderr.write>;
-  beforeEach(() => {
-    spy = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-  });
-  afterEach(() => {
-    spy.mockRestore();
-  });
+/** Keeps what is written to a stream, test by test. @returns the arguments of the writes so far */
+function recordWrites(stream: NodeJS.WriteStream): () => unknown[][] {
+  let spy: jest.SpiedFunction<typeof stream.write>;
+  beforeEach(() => void (spy = jest.spyOn(stream, 'write').mockReturnValue(true)));
+  afterEach(() => spy.mockRestore());
   return () => spy.mock.calls;
 }
+
+/** Keeps what handlers in this process log. Call it where hooks may stand, and before a handler is made. */
+export function recordLog(): () => string {
+  Object.assign(process.env, { METRICS_NAMESPACE: 'PetStoreInventory', STACK_NAME: 'test-Inventory' });
+  const writes = recordWrites(process.stdout);
+  return () =>
+    writes()
+      .map(([text]) => String(text))
+      .join('');
+}
+
+/** Keeps what this process reports on standard error. Call it where hooks may stand. */
+export const recordFaults = (): (() => unknown[][]) => recordWrites(process.stderr);
 
 /** Keeps the lines about requests, as {@link recordLog} does. */
 export function recordRequestLines(): () => RequestLine[] {

@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { LambdaFunction } from '../../../infra/local/lambda/lambda-functions.ts';
 import { bundleFunctions } from '../../../infra/stack/bundle.ts';
 import { stopClock } from '../../support/clocks.ts';
+import { recordFaults } from '../../support/request-lines.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
 import { deploy, runFunction, runTogether, streaming } from './test-functions.ts';
@@ -131,11 +132,8 @@ describe('A function that outlasts its timeout', () => {
     return { limited, other };
   }
 
-  let notices = '';
-  beforeEach(() => {
-    notices = '';
-    jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((notices += String(text))));
-  });
+  const faults = recordFaults();
+  const notices = (): string => faults().join('');
   afterEach(() => void jest.restoreAllMocks());
 
   test.each([
@@ -150,7 +148,7 @@ describe('A function that outlasts its timeout', () => {
     // The thread has responded meanwhile: it is not blocked.
     await jest.advanceTimersByTimeAsync(1_000);
     expect(await invoke(other)).toBe('done');
-    expect(notices).toBe('slow timed out after 1 s\n');
+    expect(notices()).toBe('slow timed out after 1 s\n');
   });
 
   test('and blocks its thread is stopped with the thread; later events run in another one', async () => {
@@ -165,7 +163,7 @@ describe('A function that outlasts its timeout', () => {
       functionError('Runtime.ExitError', expect.stringContaining('slow timed out after 1 s')),
     );
     expect(await invoke(other)).toBe('done');
-    expect(notices).toContain('slow timed out after 1 s and blocks the functions.');
+    expect(notices()).toContain('slow timed out after 1 s and blocks the functions.');
   });
 
   test('may finish under a debugger', async () => {
