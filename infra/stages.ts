@@ -41,8 +41,22 @@ export interface StageSettings {
   readonly rollout: 'canary' | 'allAtOnce';
   /** The firewall in front of the API. */
   readonly firewall?: FirewallSettings;
-  readonly throttle: ThrottleSettings;
-  readonly lists: ListSettings;
+  /** Throttle of each method for all clients together, of the account's 10,000 requests per second for all its APIs. */
+  readonly throttle: {
+    /** At least the rate of the largest customer. */
+    readonly requestsPerSecond: number;
+    /** The account's burst: less would refuse a burst that the limits admit. */
+    readonly burst: number;
+  };
+  readonly lists: {
+    /** Max duration of a complete list: Lambda streams the longest one (200 MB) in 100 seconds. */
+    readonly seconds: number;
+    /**
+     * Reserved concurrency per kind of list, so slow clients occupy no more of the account's. Not available to other
+     * functions; 100 must stay unreserved, so not in a new account (10).
+     */
+    readonly concurrency?: number;
+  };
   /**
    * Reserved concurrency of batch updates (`PATCH /inventory`), of half a second each: 6 keys at their full rate, with
    * their bursts and that of refused ones. Not available to other functions, or in a new account.
@@ -69,24 +83,6 @@ export interface AlarmRecipients {
 /** The recipients of pages, and of tickets without their own recipients. */
 export interface AlarmTargets extends AlarmRecipients {
   readonly tickets?: AlarmRecipients;
-}
-
-/** Throttle of each method for all clients together, of the account's 10,000 requests per second for all its APIs. */
-export interface ThrottleSettings {
-  /** At least the rate of the largest customer. */
-  readonly requestsPerSecond: number;
-  /** The account's burst: less would refuse a burst that the limits admit. */
-  readonly burst: number;
-}
-
-export interface ListSettings {
-  /** Max duration of a complete list: Lambda streams the longest one (200 MB) in 100 seconds. */
-  readonly seconds: number;
-  /**
-   * Reserved concurrency per kind of list, so slow clients occupy no more of the account's. Not available to other
-   * functions; 100 must stay unreserved, so not in a new account (10).
-   */
-  readonly concurrency?: number;
 }
 
 export interface FirewallSettings {

@@ -59,7 +59,6 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valib
 
 const integerSchema = v.looseObject({
   type: v.literal('integer'),
-  format: v.optional(v.string()),
   minimum: v.optional(v.number()),
   maximum: v.optional(v.number()),
 });

@@ -4,12 +4,10 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnIPSet, CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { type ExactLimits, planIds, plans } from '../../shared/keys/plans.ts';
-import type { FirewallSettings } from '../stages.ts';
+import type { FirewallSettings, StageSettings } from '../stages.ts';
 
-export interface FirewallProps extends FirewallSettings {
+export interface FirewallProps extends FirewallSettings, Pick<StageSettings, 'maxEnterpriseLimits'> {
   readonly stage: Stage;
-  /** Max rate of the largest Enterprise customer. */
-  readonly maxEnterpriseLimits: ExactLimits;
 }
 
 /** Its five minutes begin at any second: they overlap six UTC minutes, each with a full limit. */
@@ -20,9 +18,6 @@ export function maxPerCustomer(maxEnterpriseLimits: ExactLimits): number {
   const limits = planIds.map((id) => plans[id].limits).filter((one) => one !== 'agreed');
   return MINUTES_TOUCHED * Math.max(...[...limits, maxEnterpriseLimits].map(({ perMinute }) => perMinute));
 }
-
-/** Default number of customers at their limits that may share an IP address. */
-const CUSTOMERS_OF_ADDRESS = 2;
 
 /**
  * Rules of AWS's managed common rule set in count mode. API clients are programs: some send no User-Agent. The
@@ -40,9 +35,9 @@ export class Firewall extends Construct {
 
   constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
-    const { stage, maxEnterpriseLimits, requestsWithoutKey } = props;
-    const { blockedAddresses = [], requestsPerAddress = CUSTOMERS_OF_ADDRESS * maxPerCustomer(maxEnterpriseLimits) } =
-      props;
+    const { stage, requestsWithoutKey, blockedAddresses = [] } = props;
+    // Two customers at their limits may share an address.
+    const { requestsPerAddress = 2 * maxPerCustomer(props.maxEnterpriseLimits) } = props;
     this.metricName = `${Stack.of(this).stackName}-Firewall`;
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',

@@ -3,7 +3,7 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import { Construct } from 'constructs';
-import { type Operation, operations } from '../../shared/contract/operations.ts';
+import { operations } from '../../shared/contract/operations.ts';
 import { methodsFor, methodsOf, type OperationId, operationIds } from '../../shared/contract/routes.ts';
 import {
   allowedMethods,
@@ -36,7 +36,6 @@ export class InventoryApi extends Construct {
   readonly restApi: apigateway.RestApi;
   /** The API's name in its metrics. */
   readonly name: string;
-  readonly stageName = VERSION_SEGMENT;
   readonly accessLogs: LogGroup;
 
   constructor(scope: Construct, id: string, props: InventoryApiProps) {
@@ -172,13 +171,10 @@ function methodSettings({ throttle, alarms, dashboard, gatewayLogs }: StageSetti
     throttlingRateLimit: throttle.requestsPerSecond,
     throttlingBurstLimit: throttle.burst,
   };
-  const methodOptions = {
-    ...((alarms || dashboard) && { [methodKeyOf(operations[timedOperation])]: { ...settings, metricsEnabled: true } }),
-  };
-  return { ...settings, metricsEnabled: false, methodOptions };
+  const { method, path } = operations[timedOperation];
+  const timed = (alarms || dashboard) && { [`${path}/${method}`]: { ...settings, metricsEnabled: true } };
+  return { ...settings, metricsEnabled: false, methodOptions: { ...timed } };
 }
-
-const methodKeyOf = ({ method, path }: Operation): string => `${path}/${method}`;
 
 /** One JSON line per request, without path and key value: both may contain secrets. */
 const accessLogFormat = apigateway.AccessLogFormat.custom(

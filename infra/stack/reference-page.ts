@@ -19,12 +19,10 @@ import { outdirOf } from './construct-tree.ts';
 /** Max age of HTTP Strict Transport Security: two years, as browsers' preload lists require. */
 const HTTPS_ONLY = Duration.days(730);
 
-type Files = readonly (readonly [path: string, file: PageFile])[];
-
 /** The reference page: a private bucket behind CloudFront, and its files. */
 export class ReferencePage extends Construct {
   readonly distribution: cloudfront.Distribution;
-  readonly #bucket: Bucket;
+  readonly #bucket: IBucket;
   readonly #settings: StageSettings;
 
   constructor(scope: Construct, id: string, settings: StageSettings) {
@@ -36,7 +34,7 @@ export class ReferencePage extends Construct {
       comment: `Pet store API reference (${name})`,
       defaultRootObject: 'index.html',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(asInterface(this.#bucket), {
+        origin: S3BucketOrigin.withOriginAccessControl(this.#bucket, {
           originAccessControl: new cloudfront.S3OriginAccessControl(this, 'AccessControl', {
             originAccessControlName: nameInAccount(name),
           }),
@@ -67,11 +65,12 @@ export class ReferencePage extends Construct {
   /** Uploads the files, and returns the last upload. Those of earlier builds stay, for pages that are still open. */
   upload(serverUrl: string): IDependable {
     const { name } = this.#settings;
-    const files: Files = [...pageFiles({ serverUrl, environment: name })];
+    const files = [...pageFiles({ serverUrl, environment: name })];
+    const { fixed = [], pages = [] } = Object.groupBy(files, ([, { immutable }]) => (immutable ? 'fixed' : 'pages'));
     const logGroup = new LogGroup(this, 'Logs');
     const role = this.#uploaderRole(logGroup);
     const everyUpload = {
-      destinationBucket: asInterface(this.#bucket),
+      destinationBucket: this.#bucket,
       prune: false,
       logGroup,
       // Its default grants would allow reading everything that the CDK has uploaded, and deleting.
@@ -79,26 +78,19 @@ export class ReferencePage extends Construct {
     };
     const assets = new BucketDeployment(this, 'Assets', {
       ...everyUpload,
-      sources: [
-        directoryOf(
-          join(outdirOf(this), `${name}-reference`),
-          files.filter(([, { immutable }]) => immutable),
-        ),
-      ],
+      sources: [directoryOf(join(outdirOf(this), `${name}-reference`), fixed)],
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.days(365)), CacheControl.immutable()],
     });
     assets.node.addDependency(role);
-    const pages = new BucketDeployment(this, 'Pages', {
+    const lastUpload = new BucketDeployment(this, 'Pages', {
       ...everyUpload,
       // The pages contain the URL of the API, which is known only at deployment.
-      sources: files
-        .filter(([, { immutable }]) => !immutable)
-        .map(([path, file]) => Source.data(path, file.read().toString())),
+      sources: pages.map(([path, file]) => Source.data(path, file.read().toString())),
       cacheControl: [CacheControl.setPublic(), CacheControl.maxAge(Duration.minutes(1))],
     });
     // Last, so no page links to a missing file.
-    pages.node.addDependency(assets);
-    return pages;
+    lastUpload.node.addDependency(assets);
+    return lastUpload;
   }
 
   /** The permissions of `aws s3 sync`, from any archive of the CDK: their names change with every release. */
@@ -135,7 +127,8 @@ export class ReferencePage extends Construct {
     });
   }
 
-  #privateBucket(): Bucket {
+  #privateBucket(): IBucket {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
     return new Bucket(this, 'Bucket', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
@@ -144,17 +137,14 @@ export class ReferencePage extends Construct {
       // Its content can be deployed again.
       removalPolicy: RemovalPolicy.DESTROY,
       autoDeleteObjects: true,
-    });
+    }) as IBucket;
   }
 }
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they differ only by exactOptionalPropertyTypes
-const asInterface = (bucket: Bucket): IBucket => bucket as IBucket;
 
 /** Names are unique per account in CloudFront; the CDK's would be the same in every region. */
 const nameInAccount = (stage: AnyStageName): string => `${stage}-reference-${Aws.REGION}`;
 
-function directoryOf(directory: string, files: Files): ISource {
+function directoryOf(directory: string, files: readonly [path: string, PageFile][]): ISource {
   // Of an earlier synthesis.
   rmSync(directory, { recursive: true, force: true });
   for (const [path, file] of files) {

@@ -4,7 +4,7 @@ import { ApiKey, type Method, Period, type Stage, UsagePlan, type UsagePlanProps
 import { Construct } from 'constructs';
 import { INTERNAL_PLAN, gatewayTags } from '../../shared/key-registry/gateway-tags.ts';
 import { type ExactLimits, usagePlanLimits, planIds, plans } from '../../shared/keys/plans.ts';
-import type { ThrottleSettings } from '../stages.ts';
+import type { StageSettings } from '../stages.ts';
 import { inSequence } from './construct-tree.ts';
 
 /** Throttle per key for batch updates (`PATCH /inventory`): no key may use all writes of the stock's partition. */
@@ -16,10 +16,8 @@ export const internalBatchThrottles = {
   Interim: { rateLimit: 100, burstLimit: 100 },
 } as const;
 
-export interface UsagePlansProps {
+export interface UsagePlansProps extends Pick<StageSettings, 'throttle'> {
   readonly stage: Stage;
-  /** Throttle of a method of the stage: the max rate of a key with its own limits. */
-  readonly throttle: ThrottleSettings;
   /** The method of batch updates, with a throttle per key. */
   readonly batchMethod: Method;
 }
@@ -35,6 +33,7 @@ export class UsagePlans extends Construct {
   constructor(scope: Construct, id: string, props: UsagePlansProps) {
     super(scope, id);
     const { stage, batchMethod: method, throttle } = props;
+    // The max rate of a key with its own limits.
     const asWideAsStage = { throttle: { rateLimit: throttle.requestsPerSecond, burstLimit: throttle.burst } };
     const ofBatches = (each: NonNullable<UsagePlanProps['throttle']>) => ({
       apiStages: [{ stage, throttle: [{ method, throttle: each }] }],

@@ -267,8 +267,5 @@ export const alarmCatalog = {
   },
 } as const satisfies Record<string, AlarmDefinition>;
 
-export type AlarmId = keyof typeof alarmCatalog;
-
 /** The catalog as a list. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no other keys
-export const alarmDefinitions = Object.entries(alarmCatalog) as [AlarmId, AlarmDefinition][];
+export const alarmDefinitions = Object.entries<AlarmDefinition>(alarmCatalog);

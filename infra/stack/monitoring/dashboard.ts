@@ -52,7 +52,7 @@ function graphsOf(metrics: MonitoringMetrics): cloudwatch.IWidget[] {
       'Table throttles',
       tableNames.map((name) => {
         const events = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((metric) => metrics.table(name, metric));
-        return metrics.sum(`${name}Throttles`, events, name);
+        return metrics.sum(`${name}Throttles`, events).with({ label: name });
       }),
     ),
     graph('Sync of keys', [

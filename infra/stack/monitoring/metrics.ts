@@ -6,6 +6,7 @@ import type { OperationId } from '../../../shared/contract/routes.ts';
 import { METRICS_NAMESPACE, type RequestMetric, type UNRECORDED } from '../../../shared/log.ts';
 import type { StageSettings } from '../../stages.ts';
 import type { TableName } from '../../tables.ts';
+import { VERSION_SEGMENT } from '../domains.ts';
 import type { Firewall } from '../firewall.ts';
 import type { InventoryApi } from '../inventory-api.ts';
 import type { KeySync } from '../key-sync.ts';
@@ -61,8 +62,7 @@ export class MonitoringMetrics {
    * alarm then does not depend on the API, which depends on the releases, which depend on the alarms.
    */
   gateway(metricName: string, statistic: string = Stats.SUM, operation?: OperationId): Metric {
-    const { name, stageName } = this.monitored.api;
-    const dimensions = { ApiName: name, Stage: stageName };
+    const dimensions = { ApiName: this.monitored.api.name, Stage: VERSION_SEGMENT };
     if (operation === undefined) return this.#metric('AWS/ApiGateway', metricName, statistic, dimensions);
     const { method, path } = operations[operation];
     return this.#metric('AWS/ApiGateway', metricName, statistic, { ...dimensions, Method: method, Resource: path });
@@ -116,15 +116,14 @@ export class MonitoringMetrics {
   }
 
   /** A formula over metrics by their ids, which begin with a lower-case letter. */
-  formula(expression: string, usingMetrics: Record<string, AnyMetric>, label?: string): MathExpression {
-    const options = label === undefined ? {} : { label };
-    return new MathExpression({ expression, usingMetrics, period: this.#period, ...options });
+  formula(expression: string, usingMetrics: Record<string, AnyMetric>): MathExpression {
+    return new MathExpression({ expression, usingMetrics, period: this.#period });
   }
 
   /** The sum of metrics; missing data is 0. */
-  sum(idPrefix: string, metrics: readonly AnyMetric[], label?: string): MathExpression {
+  sum(idPrefix: string, metrics: readonly AnyMetric[]): MathExpression {
     const named = Object.fromEntries(metrics.map((metric, index) => [`${idPrefix}${index + 1}`, metric]));
-    return this.formula(`SUM([${Object.keys(named).join(', ')}])`, named, label);
+    return this.formula(`SUM([${Object.keys(named).join(', ')}])`, named);
   }
 
   /** A metric without what others count of it. SUM ignores a metric without data; arithmetic and FILL may not. */

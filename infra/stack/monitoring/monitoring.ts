@@ -34,17 +34,15 @@ export class Monitoring extends Construct {
     super(scope, id);
     const alarms = settings.alarms ? new Alarms(this, 'Alarms', monitored, settings.alarmTargets) : undefined;
     this.rollback = alarms?.rollback ?? [];
-    if (alarms) this.#countInLogs(monitored);
+    if (alarms) {
+      // Without such lines there is no metric, and no cost.
+      this.#count('GatewayRefusals', 'GatewayRefusals', monitored.api.accessLogs, refusedAfterAll);
+      // All functions count as one metric: an alarm has max ten.
+      for (const { node, logs } of monitored.functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
+    }
     if (settings.dashboard) new ServiceDashboard(this, 'Dashboard', monitored, alarms?.all ?? []);
     new SavedQueries(this, 'Queries', monitored);
     for (const type of ['MetricFilter', 'QueryDefinition']) inSequence(resourcesOf(this, `AWS::Logs::${type}`));
-  }
-
-  /** Without such lines there is no metric, and no cost. */
-  #countInLogs({ api, functions }: Monitored): void {
-    this.#count('GatewayRefusals', 'GatewayRefusals', api.accessLogs, refusedAfterAll);
-    // All functions count as one metric: an alarm has max ten.
-    for (const { node, logs } of functions.streaming) this.#count(node.id, 'BrokenLists', logs, failedCall);
   }
 
   #count(id: string, metric: LogMetric, logGroup: LogGroup, filterPattern: IFilterPattern): void {
