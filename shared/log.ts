@@ -120,10 +120,7 @@ export function requestLog(): (request: CompletedRequest) => void {
 
 const NONE = 'none';
 
-/**
- * @param now Unix milliseconds
- * @param coldStart whether it is the first request of its execution environment
- */
+/** @param now Unix milliseconds @param coldStart whether it is the first request of its execution environment */
 export function requestLine(request: CompletedRequest, origin: LogOrigin, now: number, coldStart = false) {
   const { requestId, operation = NONE, keyId = NONE, token, plan = NONE } = request;
   const { code, refusal, complete = true, cause } = request;
@@ -134,15 +131,15 @@ export function requestLine(request: CompletedRequest, origin: LogOrigin, now: n
     requestId,
     operation,
     keyId,
-    ...(token !== undefined && { token }),
+    token,
     plan,
     status: String(request.status),
-    ...(code !== undefined && { code }),
-    ...(!complete && { complete }),
-    ...(cause !== undefined && { cause }),
+    code,
+    complete: complete ? undefined : false,
+    cause,
     // The gateway's clock may be ahead of ours.
     latency: Math.max(0, now - request.receivedAt),
-    ...(coldStart && { coldStart }),
+    coldStart: coldStart || undefined,
     Requests: 1,
     ...(refusal !== undefined && { reason: refusal, Refusals: 1 }),
     ...(excuse && { [excuse]: 1 }),
