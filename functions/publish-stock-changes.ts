@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeEventBusCommand, EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { int64Schema } from '../shared/contract/int64.ts';
@@ -14,7 +13,7 @@ import {
 import { DeadlineHandler } from '../shared/deadline-handler.ts';
 import { requiredEnv } from '../shared/environment.ts';
 import { probed } from '../shared/http/probe.ts';
-import { exactNumbers } from '../shared/item-attributes.ts';
+import { itemFrom } from '../shared/item-attributes.ts';
 import { logError } from '../shared/log.ts';
 import { stockItemSchema } from '../shared/stores/stock-store.ts';
 
@@ -41,8 +40,8 @@ interface Change {
   readonly record: DynamoDBRecord;
   /** Absent if the record is unreadable. */
   readonly detail?: StockChanged;
-  /** `failed`: left to Lambda. `refused`: permanently, by the bus or as unreadable. `queued`: then on the queue. */
-  status: 'pending' | 'published' | 'failed' | 'refused' | 'queued';
+  /** `failed`: left to Lambda. `refused`: permanently, by the bus or as unreadable. `done`: on the bus or the queue. */
+  status: 'pending' | 'done' | 'failed' | 'refused';
   /** Why it is not published. */
   reason: string;
 }
@@ -74,7 +73,7 @@ async function publish({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchR
     await putEvents(chunk.filter(({ detail }) => detail));
     for (const change of chunk) {
       if (change.status === 'refused') await putOnQueue(change);
-      if (change.status === 'published' || change.status === 'queued') continue;
+      if (change.status === 'done') continue;
       // One line for all: an outage may last hours.
       logError('Stock changes are not published yet', new Error(change.reason), {
         sequence: sequenceOf(change.record),
@@ -85,10 +84,10 @@ async function publish({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchR
   return { batchItemFailures: [] };
 }
 
-type Image = Parameters<typeof unmarshall>[0];
+type Image = Parameters<typeof itemFrom>[0];
 const imageSchema = v.pipe(
   v.custom<Image>((image) => typeof image === 'object'),
-  v.transform((image) => unmarshall(image, { ...exactNumbers })),
+  v.transform(itemFrom),
   stockItemSchema,
 );
 const streamRecordSchema = v.object({
@@ -130,7 +129,7 @@ async function putEvents(changes: readonly Change[]): Promise<void> {
     await putOnce(left);
   }
   // If the bus accepts others, only this one fails.
-  if (changes.every(({ status }) => status !== 'published')) return;
+  if (changes.every(({ status }) => status !== 'done')) return;
   for (const change of changes)
     if (change.status === 'failed' || INTERNAL.has(change.reason)) change.status = 'refused';
 }
@@ -148,7 +147,7 @@ async function putOnce(changes: readonly Change[]): Promise<void> {
     for (const [index, change] of changes.entries()) {
       const { EventId, ErrorCode = 'no result' } = results[index] ?? {};
       change.reason = ErrorCode;
-      change.status = EventId === undefined ? statusAfter(ErrorCode) : 'published';
+      change.status = EventId === undefined ? statusAfter(ErrorCode) : 'done';
     }
   } catch (error) {
     const isRefused = error instanceof Error && '$fault' in error && error.$fault === 'client';
@@ -163,7 +162,7 @@ async function putOnQueue(change: Change): Promise<void> {
   try {
     const MessageBody = JSON.stringify({ Records: [record] });
     await queue.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
-    change.status = 'queued';
+    change.status = 'done';
     logError('A stock change is on the queue, unpublished', new Error(reason), { sequence: sequenceOf(record) });
   } catch (error) {
     change.reason = `${reason}, and the queue: ${String(error)}`;

@@ -1,3 +1,4 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError } from './contract/errors.ts';
 import { int64Schema } from './contract/int64.ts';
@@ -9,6 +10,16 @@ import { int64Schema } from './contract/int64.ts';
 export const exactNumbers = Object.freeze({ wrapNumbers: true });
 
 export type Item = Readonly<Record<string, unknown>>;
+
+/** The attributes of an item that the document client does not convert, such as that of a failed condition. */
+export const itemFrom = (attributes: Parameters<typeof unmarshall>[0]): Item =>
+  unmarshall(attributes, { ...exactNumbers });
+
+/** How long usage, histories, and the record of a revoked key, which finds both, are kept, in milliseconds. */
+export const RETENTION_MS = 400 * 86_400_000;
+
+/** When DynamoDB deletes an item of a time: Unix seconds, from Unix milliseconds. */
+export const timeToLive = (epochMs: number): number => Math.floor((epochMs + RETENTION_MS) / 1_000);
 
 /** The decimal text of a number in an item. */
 const decimalTextSchema = v.pipe(

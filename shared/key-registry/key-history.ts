@@ -1,12 +1,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { safeNumberSchema } from '../item-attributes.ts';
+import { RETENTION_MS, safeNumberSchema, timeToLive } from '../item-attributes.ts';
 import { type KeyRecord, tokenName, NO_EXPIRY, UNTIL_RESUMED } from '../keys/key-record.ts';
 import { type ExactLimits, plans } from '../keys/plans.ts';
 import { withoutTokens } from '../keys/token.ts';
 import { SUSPENSION_MS } from '../keys/verdict.ts';
-import { type KeyChange, RETENTION_MS, type Tokens } from './record-changes.ts';
+import type { KeyChange, Tokens } from './record-changes.ts';
 
 /** Max wait for the write of an entry, in milliseconds: its change has already been made. */
 const MAX_WRITE_MS = 5_000;
@@ -82,7 +82,7 @@ export class KeyHistory {
   async put(entry: ChangeEntry): Promise<void> {
     const { client, tableName: TableName, who, onLost } = this.#settings;
     try {
-      const Item = { ...entry, who: await who(), ttl: Math.floor((entry.at + RETENTION_MS) / 1_000) };
+      const Item = { ...entry, who: await who(), ttl: timeToLive(entry.at) };
       const put = new PutCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(recordId)' });
       await client.send(put, { abortSignal: AbortSignal.timeout(MAX_WRITE_MS) });
     } catch (error) {

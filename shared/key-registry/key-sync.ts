@@ -74,11 +74,11 @@ export async function syncKeys(registry: Registry, usage?: KeyUsage): Promise<Sy
   const sync = new Sync(registry, now, keys.length, [...unreadable.values(), ...notStored, ...problems, ...fault]);
   const mayBlock = items.filter((item) => hasAllPlans || !blocks(item));
   const todo = fault.length > 0 ? mayBlock.map(servedInFault) : mayBlock;
-  await inBatches(
-    todo.filter(({ step }) => !isConfirmed(step)),
-    (item) => sync.carryOut(item),
+  const { listed = [], confirmed = [] } = Object.groupBy(todo, ({ step }) =>
+    isConfirmed(step) ? 'confirmed' : 'listed',
   );
-  await sync.oneByOne(todo.filter(({ step }) => isConfirmed(step)));
+  await inBatches(listed, (item) => sync.carryOut(item));
+  await sync.oneByOne(confirmed);
   return sync.report;
 }
 
@@ -93,24 +93,19 @@ async function storeUsage(usage: KeyUsage | undefined, records: readonly KeyReco
 }
 
 /** Whether the action requires a single read of the key: all others need only the lists. */
-const isConfirmed = (step: Step): step is ConfirmedStep =>
-  'record' in step && step.kind !== 'catalog' && step.kind !== 'serve';
+const isConfirmed = (step: Step): boolean => 'record' in step && step.kind !== 'catalog' && step.kind !== 'serve';
 
 /** Records and keys by value, each with its action. */
 function pairs(records: readonly KeyRecord[], keys: readonly LiveKey[], now: number): Item[] {
   const byRecord = new Map(keys.map((key) => [key.recordId, key]));
   const known = new Set(records.map(({ recordId }) => recordId));
   const unknown = keys.filter(({ recordId = '' }) => !known.has(recordId));
-  const both: [KeyRecord | undefined, LiveKey | undefined][] = [
-    ...records.map((record): [KeyRecord, LiveKey | undefined] => [record, byRecord.get(record.recordId)]),
-    ...unknown.map((key): [undefined, LiveKey] => [undefined, key]),
-  ];
-  const items = both.map(([record, live]) => ({
-    id: live?.keyId ?? (record ? idOf(record) : ''),
-    record,
-    live,
-    step: reconcile(record, live, now),
-  }));
+  const itemOf = (id: string, record: KeyRecord | undefined, live: LiveKey | undefined): Item => {
+    return { id: live?.keyId ?? id, record, live, step: reconcile(record, live, now) };
+  };
+  const items = records
+    .map((record) => itemOf(idOf(record), record, byRecord.get(record.recordId)))
+    .concat(unknown.map((live) => itemOf(live.keyId, undefined, live)));
   // Without revoked keys and those of other services, so the counts match a list of the keys.
   return items.filter(({ record, step }) => record?.revoked === false || step.kind !== 'leave');
 }

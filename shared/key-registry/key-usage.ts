@@ -1,11 +1,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { safeNumberSchema } from '../item-attributes.ts';
+import { safeNumberSchema, timeToLive } from '../item-attributes.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import { isoDay, startOfMinute } from '../keys/verdict.ts';
 import { inBatches } from './in-batches.ts';
-import { RETENTION_MS } from './record-changes.ts';
 
 /** How long after its end a day may get requests: those that API Gateway received before it. */
 const LATE_MS = 5 * 60_000;
@@ -84,7 +83,7 @@ export class KeyUsage {
   }
 
   static itemOf(recordId: string, usage: DayUsage) {
-    return { recordId, ...usage, ttl: Math.floor((Date.parse(usage.day) + RETENTION_MS) / 1_000) };
+    return { recordId, ...usage, ttl: timeToLive(Date.parse(usage.day)) };
   }
 
   /** Stores a day, unless a larger figure is stored: a restored record may have an older one. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { timeToLive } from '../item-attributes.ts';
 import { type KeyRecord, type TokenRecord, NO_EXPIRY } from '../keys/key-record.ts';
 import { hashToken } from '../keys/token.ts';
 
@@ -44,16 +45,9 @@ export const differsFrom =
   ([name, value]: [string, unknown]): boolean =>
     !isDeepStrictEqual(record[name], value);
 
-/**
- * Retention of a day of usage, of an entry of the history, and of the record of a revoked key, which finds both, in
- * milliseconds.
- */
-export const RETENTION_MS = 400 * 86_400_000;
-
 /** Revokes a key permanently. DynamoDB deletes the record later. @param now Unix milliseconds */
 export function revocation(now: number) {
-  const purgeAt = Math.floor((now + RETENTION_MS) / 1_000);
-  return { enabled: false, revoked: true, purgeAt, unappliedSince: undefined } satisfies KeyChange;
+  return { enabled: false, revoked: true, purgeAt: timeToLive(now), unappliedSince: undefined } satisfies KeyChange;
 }
 
 /** Max tokens with those in their grace: one token of a key is rotated at a time. */

@@ -1,8 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { isThrottled, retry } from '../dynamodb.ts';
-import { exactNumbers } from '../item-attributes.ts';
+import { itemFrom } from '../item-attributes.ts';
 import { type KeyRecord, parseKeyRecord, UNTIL_RESUMED } from './key-record.ts';
 import type { Token } from './token.ts';
 import { type CountedIn, type CountingStep, firstMinuteOfDay, SUSPENSION_MS } from './verdict.ts';
@@ -89,11 +88,7 @@ export class CounterStore {
     this.#tableName = tableName;
   }
 
-  /**
-   * Counts an admitted request if quota remains, or refused ones if it is exhausted.
-   *
-   * @param refused their numbers, if the step counts refused requests
-   */
+  /** Counts an admitted request if quota remains, or refused ones if it is exhausted. */
   count(token: Token, step: CountingStep, refused: Refusals, options: WriteOptions): Promise<ConditionalWriteResult> {
     const values = valuesOf(step.window);
     if (step.kind === 'countAdmitted')
@@ -143,8 +138,8 @@ export class CounterStore {
       return { conditionHeld: true, key: parseKeyRecord(Attributes, this.#tableName) };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const found = error.Item && unmarshall(error.Item, { ...exactNumbers });
-      return { conditionHeld: false, key: found && parseKeyRecord(found, this.#tableName) };
+      const key = error.Item && parseKeyRecord(itemFrom(error.Item), this.#tableName);
+      return { conditionHeld: false, key };
     }
   }
 }

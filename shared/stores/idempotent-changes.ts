@@ -1,13 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { ServiceError, serviceErrorOf } from '../contract/errors.ts';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import { type InventoryItem, inventoryItemSchema, MAX_QUANTITY } from '../contract/inventory.ts';
 import { isResponseLost, isUnavailable, LAST_ATTEMPT_AFTER_MS, retry } from '../dynamodb.ts';
-import { exactNumbers } from '../item-attributes.ts';
+import { itemFrom } from '../item-attributes.ts';
 import { changeFailure, isExpected, petNotFound, stockChangeError } from './change-failures.ts';
 import type { StockAuthor, StockHistory, StockWrite } from './stock-history.ts';
 import {
@@ -157,7 +156,7 @@ export class IdempotentChanges {
 
   /** The response to a retry: the record of an update has it; a retried adjustment returns the current entry. */
   async #repeated(item: OldItem, request: IdempotentRequest, { petId, ...change }: StockChange): Promise<StockVersion> {
-    const record = unmarshall({ ...item, petId: { N: petId } }, { ...exactNumbers });
+    const record = itemFrom({ ...item, petId: { N: petId } });
     const { fingerprint } = v.parse(v.object({ fingerprint: v.string() }), record);
     if (fingerprint !== request.fingerprint) throw new ServiceError('IDEMPOTENCY_KEY_REUSED');
     return 'by' in change ? this.#read(petId) : parseStockItem(record);

@@ -103,11 +103,7 @@ export class SortedTable<Entry> {
     return this.#parse([...byId].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item));
   }
 
-  /**
-   * Reads are eventually consistent: half the price.
-   *
-   * @returns also the last id read; undefined at the end of the table
-   */
+  /** Eventually consistent: half the price. @returns also the last id read; undefined at the end of the table */
   async #query({ status, after }: Selection, limit: number) {
     const query = new QueryCommand({
       TableName: this.#tableName,

@@ -1,10 +1,8 @@
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../contract/int64.ts';
 import type { InventoryItem } from '../contract/inventory.ts';
+import { timeToLive } from '../item-attributes.ts';
 import { ANY_ID } from './stock-store.ts';
-
-/** How long a record is kept, in milliseconds. */
-export const RETENTION_MS = 400 * 86_400_000;
 
 /** Max wait of a request for the write of a record, in milliseconds: its change has already been made. */
 const MAX_WAIT_MS = 500;
@@ -74,7 +72,7 @@ export class StockHistory {
   /** The put of a record, for PutItem and for TransactWriteItems. */
   writeOf({ petId, at, version, ...fields }: StockWrite, author: StockAuthor) {
     const key = { petId: BigInt(petId), change: new Date(at).toISOString() + version };
-    const Item = { ...key, ...fields, ...author, ttl: Math.floor((at + RETENTION_MS) / 1_000) };
+    const Item = { ...key, ...fields, ...author, ttl: timeToLive(at) };
     return { TableName: this.#settings.tableName, Item };
   }
 

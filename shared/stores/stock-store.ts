@@ -22,7 +22,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as v from 'valibot';
 import { type Int64, int64Schema } from '../contract/int64.ts';
 import type { InventoryAdjustment, InventoryItem } from '../contract/inventory.ts';
@@ -36,10 +35,10 @@ import {
 import { petStatuses } from '../contract/records.ts';
 import { isConnectionGone, isResponseLost, retry, wasRefused } from '../dynamodb.ts';
 import {
-  exactNumbers,
   expressionAttributes,
   int64AttributeSchema,
   type Item,
+  itemFrom,
   parseItem,
   safeNumberSchema,
 } from '../item-attributes.ts';
@@ -155,7 +154,6 @@ export class StockStore {
    * expected versions it is also retried after a closed connection, as at most one attempt can succeed. If its response
    * is lost, one read decides: the entry has the new version if the write was applied.
    *
-   * @returns the entry after the change
    * @throws ServiceError PET_NOT_FOUND, PRECONDITION_FAILED and INSUFFICIENT_STOCK with the current ETag, or as
    *   {@link changeFailure} has it
    */
@@ -259,8 +257,7 @@ export const parseStockItem = (item: Item): StockVersion => parseItem(stockItemS
 export type OldItem = ConditionalCheckFailedException['Item'];
 
 /** The entry that failed the condition of an update; undefined if there is none. */
-export const parseRefused = (item: OldItem): StockVersion | undefined =>
-  item && parseStockItem(unmarshall(item, { ...exactNumbers }));
+export const parseRefused = (item: OldItem): StockVersion | undefined => item && parseStockItem(itemFrom(item));
 
 /** An id for reads that need no existing pet. */
 export const ANY_ID = v.parse(int64Schema, '0');
