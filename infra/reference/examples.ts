@@ -7,13 +7,12 @@ import type {
   OrderOf,
   PetOf,
 } from '../../shared/contract/records.ts';
+import { isoText } from '../../shared/http/authorizer-result.ts';
 import { encodeCursor } from '../../shared/http/list-query.ts';
 import { endOfDay, endOfMinute, minuteOf } from '../../shared/keys/verdict.ts';
 
 /** The time of all examples: 09:27:30 UTC. */
 const NOW = 1_795_253_250_000;
-
-const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
 /** When the windows of the examples end. */
 export const exampleTimes = {

@@ -109,7 +109,7 @@ function limitsJson(windows: Windows): string {
 }
 
 /** In whole seconds. @param epochMs Unix milliseconds */
-const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+export const isoText = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
 /** The limit of a request without a valid key: 0 until the minute, or the day, ends. */
 export function noLimitContext(now: number): LimitContext {

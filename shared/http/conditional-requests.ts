@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import type { Int64 } from '../contract/int64.ts';
 import { entityTag, inventoryItemToJson } from '../contract/inventory.ts';
@@ -37,10 +37,8 @@ export const entryReply = ({ entry, version, isReplayed = false }: ChangeResult)
  * compressed response, and is not a version for updates.
  */
 export function withEntityTag(requestHeaders: RequestHeaders, { status, headers, body }: Reply): Reply {
-  const digest = createHash('sha256')
-    .update(`${headers?.Link ?? ''}\n${body}`)
-    .digest('base64url');
-  return notModifiedOr(requestHeaders, { status, headers: { ...headers, ETag: `W/"${digest.slice(0, 16)}"` }, body });
+  const tag = hash('sha256', `${headers?.Link ?? ''}\n${body}`, 'base64url').slice(0, 16);
+  return notModifiedOr(requestHeaders, { status, headers: { ...headers, ETag: `W/"${tag}"` }, body });
 }
 
 /** The reply, for its client to keep; or 304 if `If-None-Match` has its `ETag`, weak or strong (RFC 9110 §13.1.2). */
@@ -62,10 +60,8 @@ const MAX_TAGS_LENGTH = 2_000;
 const STRONG_TAG = /^"([\w-]+)"$/;
 
 /**
- * The versions in `If-Match`; undefined if the header is absent or `*`. A
- * weak or foreign tag keeps its quotes, and matches no version (RFC 9110 §13.1.1).
- *
- * @throws ServiceError INVALID_HEADER
+ * The versions in `If-Match`; undefined if the header is absent or `*`. A weak or foreign tag keeps its quotes, and
+ * matches no version (RFC 9110 §13.1.1). @throws ServiceError INVALID_HEADER
  */
 export function expectedVersions(headers: RequestHeaders): readonly string[] | undefined {
   if (headerValues(headers, 'if-none-match').length > 0) {
@@ -131,7 +127,7 @@ function idempotencyKeyOf({ headers }: ApiRequest): string | undefined {
   throw new ServiceError('INVALID_HEADER', { message });
 }
 
-const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const digest = (value: unknown): string => hash('sha256', JSON.stringify(value));
 
 const MAX_LENGTH = 255;
 

@@ -20,10 +20,8 @@ const several = v.pipe(
 );
 
 /**
- * Parses the query of a list.
+ * Parses the query of a list, which has its parameters only.
  *
- * @param query of its parameters only
- * @param parameters of the list
  * @throws ServiceError INVALID_QUERY with a message that names each invalid parameter
  */
 export function parseListQuery(query: ApiRequest['query'], parameters: ListParameters) {
@@ -61,11 +59,7 @@ export const encodeCursor = (place: Place): string => Buffer.from(textOf(place))
 
 const textOf = ({ list, status = '', after }: Place): string => [list, status, after].join(':');
 
-/**
- * The id of a cursor.
- *
- * @throws ServiceError INVALID_CURSOR if it is malformed, or belongs to another list or status
- */
+/** The id of a cursor. @throws ServiceError INVALID_CURSOR if it is malformed, or belongs to another list or status */
 export function decodeCursor(cursor: string, { list, status }: Omit<Place, 'after'>): Int64 {
   const text = v.is(cursorSchema, cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
   const after = text.split(':').at(-1) ?? '';

@@ -1,18 +1,12 @@
 /*
- * The directory `shared/http`: the middleware of every operation.
+ * The directory `shared/http`: a middy pipeline around the function of each operation, `ApiRequest` → `Reply`.
  *
- * Problem: every function must parse API Gateway's event, refuse what the authorizer refused, return each failure
- * as an Error body, add the limit headers to each response, and log one line. The file of a function contains only
- * its own operation.
- *
- * Algorithm: `operationHandler` and `streamingHandler` put a middy pipeline around a function `ApiRequest` → `Reply`.
  * 1. `request.ts` reads the event, and the authorizer's verdict in it.
- * 2. A request that was not admitted returns the error in its verdict. A read-only token
- *    cannot update. A query parameter that the operation does not have is refused.
+ * 2. A request that was not admitted returns the error in its verdict. A read-only token cannot update. A query
+ *    parameter that the operation does not have is refused.
  * 3. The function parses with `json-body.ts`, `conditional-requests.ts` or `list-query.ts`, calls its store, and
- *    replies.
+ *    replies. Lists (`list-handler.ts`) stream: each page is read when the previous one was sent.
  * 4. The pipeline adds the headers, omits the body for HEAD, and logs when the response has ended.
- * Lists (`list-handler.ts`) stream: each page is read when the previous one was sent.
  *
  * Concurrency: an execution environment serves one request at a time, so nothing here is shared between requests.
  * During a release the authorizer and a function may have different versions: each context value that is
@@ -20,8 +14,7 @@
  *
  * Errors: code below throws `ServiceError`, whose code, message and headers are the response, or what has happened: if
  * DynamoDB is unavailable, the response is 503 (`shared/dynamodb.ts`). Other errors are bugs: they are logged, and
- * return 500 without details. A stream that fails after it has begun is disconnected, so
- * no client mistakes a part for the whole.
+ * return 500 without details. A stream that fails after it has begun is disconnected: no client takes a part for all.
  */
 import { Readable } from 'node:stream';
 import middy, { type MiddlewareObj, type Request } from '@middy/core';

@@ -5,10 +5,7 @@ import type { Context } from 'aws-lambda';
 /** A call of a function's own store, which changes nothing. @throws the error that a request would fail with */
 type Probe = () => Promise<unknown>;
 
-/**
- * All that a function may call. A release runs them when it invokes a new version without a request; the first alone
- * runs while Lambda initializes the function.
- */
+/** All that a function may call. A release runs all of them; Lambda's initialization of a function the first alone. */
 export type Probes = readonly Probe[];
 
 /** Max wait of a cold start for its probe, in milliseconds. */
@@ -48,10 +45,7 @@ async function warmUp(probe: Probe | undefined): Promise<void> {
 const isOfTrigger = <Event>(event: Event | undefined): event is Event =>
   typeof event === 'object' && event !== null && ('requestContext' in event || 'Records' in event);
 
-/**
- * @param args of the handler after the event: the context, after the stream of a streaming handler
- * @throws the first probe's error, a failure of the function
- */
+/** @param args of the handler after the event: the context, after the stream of a streaming handler */
 async function runProbes(probes: Probes, args: readonly unknown[]): Promise<undefined> {
   const context = args.find(isContext);
   while (!(await arePassed(probes, context))) await sleep(PAUSE_MS);

@@ -85,11 +85,9 @@ export function readRequest(event: APIGatewayProxyEvent) {
 }
 
 /** Header names are case-insensitive. */
-export function readHeaders({
-  multiValueHeaders,
-}: Pick<APIGatewayRequestAuthorizerEvent, 'multiValueHeaders'>): RequestHeaders {
+export function readHeaders(event: Pick<APIGatewayRequestAuthorizerEvent, 'multiValueHeaders'>): RequestHeaders {
   const headers = new Map<string, readonly string[]>();
-  for (const [name, values = []] of Object.entries(multiValueHeaders ?? {})) {
+  for (const [name, values = []] of Object.entries(event.multiValueHeaders ?? {})) {
     const field = name.toLowerCase();
     headers.set(field, [...headerValues(headers, field), ...values]);
   }

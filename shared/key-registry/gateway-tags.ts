@@ -1,8 +1,4 @@
-/**
- * Tags that carry what API Gateway has no field for, on the API keys and usage plans of a stage.
- *
- * An admin may set them manually, in the console or with the AWS CLI.
- */
+/** Tags of API keys and usage plans that carry what API Gateway has no field for. An admin may set them manually. */
 export const gatewayTags = {
   /** On a usage plan: the id of the plan in the catalog that its keys are on. */
   plan: 'plan',
@@ -22,10 +18,8 @@ const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?
  */
 export function isoTime(text: string): number {
   const date = ISO_TIME.exec(text)?.[1];
-  if (date === undefined) return Number.NaN;
   // `Date.parse` accepts February 30 as March 2.
-  const midnight = Date.parse(`${date}T00:00:00Z`);
-  const isRealDay = !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+  const isRealDay = date !== undefined && new Date(date).toJSON()?.startsWith(date);
   return isRealDay ? Date.parse(text) : Number.NaN;
 }
 

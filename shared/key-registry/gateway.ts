@@ -62,11 +62,7 @@ export async function ignoreNotFound<Response>(call: Promise<Response>): Promise
   }
 }
 
-/**
- * The usage plans for customers of the stage: one for each plan of the catalog.
- *
- * @param query of a key: the plans of the key, possibly minutes old
- */
+/** The usage plans for customers of the stage, or those of one key. The list may be minutes old. */
 export async function customerPlans(
   client: APIGatewayClient,
   stage: ApiStage,

@@ -58,11 +58,7 @@ export type ConfirmedStep =
 
 const LEAVE: Step = { kind: 'leave' };
 
-/**
- * The action on a key, from its record and its state in API Gateway: see the table in docs/keys.md.
- *
- * @param now Unix milliseconds
- */
+/** The action on a key, from its record and its state in API Gateway: see the table in docs/keys.md. */
 export function reconcile(record: KeyRecord | undefined, live: LiveKey | undefined, now: number): Step {
   if (!record) return live ? unrecorded(live) : LEAVE;
   if (record.revoked) return live ? { kind: 'delete', record } : LEAVE;

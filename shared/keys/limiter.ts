@@ -68,12 +68,7 @@ export class Limiter {
     this.#counters = new CounterStore(client, tableName);
   }
 
-  /**
-   * Admits and counts the request, or denies or refuses it.
-   *
-   * @param now time of the request, Unix milliseconds
-   * @throws the SDK's error if the table is unavailable
-   */
+  /** Admits and counts the request, or denies or refuses it. @param now time of the request, Unix milliseconds */
   async admit(token: Token, now: number): Promise<Verdict> {
     const key = this.#cachedKey(token.recordId);
     const cached = key.denyOrRefuse(token.hash, now);
@@ -138,10 +133,7 @@ export class CachedKey {
 
   /**
    * Denies or refuses a request from the cache; undefined if a write must decide. A refusal counts with the next one
-   * that is written.
-   *
-   * @param now time of the request, Unix milliseconds
-   * @throws the error of the throttled write after which no other is sent yet
+   * that is written. @throws the error of the throttled write after which no other is sent yet
    */
   denyOrRefuse(hash: string, now: number): Verdict | undefined {
     const step = isWithin(REFUSAL_CACHE_TTL_MS, this.#seenAt, now) ? nextStep(this.#key, hash, now) : undefined;

@@ -26,19 +26,13 @@ export type PlanId = keyof typeof plans;
 
 export const planIds = Object.keys(plans).filter((id): id is PlanId => id in plans);
 
-/** Limits of an API Gateway usage plan: a token bucket (requests per second, bucket size) and a daily quota. */
-export interface UsagePlanLimits {
-  readonly rateLimit: number;
-  readonly burstLimit: number;
-  readonly quotaPerDay: number;
-}
-
 /**
- * Usage plan limits that never refuse what the exact limiter admits. A bucket of two minutes' quota covers the
+ * Limits of an API Gateway usage plan (a token bucket: requests per second, bucket size; and a daily quota) that never
+ * refuse what the exact limiter admits. A bucket of two minutes' quota covers the
  * end of one window and the start of the next, and a refill of at least perMinute / 60 per second keeps up.
  * The daily quota has an additional minute's quota, as a request counted before midnight may be metered after it.
  * Batch updates have a throttle of their own, which does refuse admitted ones (infra/stack/usage-plans.ts).
  */
-export function usagePlanLimits({ perMinute, perDay }: ExactLimits): UsagePlanLimits {
+export function usagePlanLimits({ perMinute, perDay }: ExactLimits) {
   return { rateLimit: Math.ceil(perMinute / 60), burstLimit: 2 * perMinute, quotaPerDay: perDay + perMinute };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'psk_';
@@ -49,7 +49,7 @@ export function parseToken(text: string): Token | undefined {
   }
   const canBeKey = text.length >= 20 && text.length <= 128 && CONSOLE_FORMAT.test(text);
   if (!canBeKey || HEX_HASH.test(text) || isIssued(text)) return undefined;
-  return { recordId: sha256(text).toString('hex'), hash: hashToken(text), usageIdentifier: text };
+  return { recordId: hash('sha256', text), hash: hashToken(text), usageIdentifier: text };
 }
 
 /** Whether a record id, or a value in API Gateway, is of a key created by the admin command. */
@@ -67,16 +67,14 @@ export const withoutTokens = (text: string): string => text.replaceAll(OWN_TOKEN
 export const mayHaveToken = (text: string): boolean =>
   withoutTokens(text) !== text || /(?<![0-9A-Za-z])(?=[A-Za-z]{0,200}[0-9])[0-9A-Za-z]{20}/.test(text);
 
-export const hashToken = (token: string): string => sha256(token).toString('base64url');
-
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const hashToken = (token: string): string => hash('sha256', token, 'base64url');
 
 const randomText = (length: number): string =>
   Array.from({ length }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
 
 /** Six base62 digits of the first 32 bits of the SHA-256. Detects typos; not secret. */
 function checksum(handleAndSecret: string): string {
-  let rest = sha256(handleAndSecret).readUInt32BE();
+  let rest = hash('sha256', handleAndSecret, 'buffer').readUInt32BE();
   let digits = '';
   while (digits.length < CHECKSUM_LENGTH) {
     digits = ALPHABET.charAt(rest % ALPHABET.length) + digits;

@@ -67,14 +67,11 @@ export type CountingStep =
   | { readonly kind: 'countRefused'; readonly window: CountedIn<'minute'>; readonly revision: number };
 
 /**
- * The verdict, or the next write, from the item that a failed condition returned.
+ * The verdict, or the next write, from the item that a failed condition returned; undefined: an unknown key. A request
+ * whose minute has ended before it is counted is counted in the key's current minute: the counter of its own minute no
+ * longer exists, and not counting it would exceed a limit.
  *
- * A request whose minute has ended before it is counted is counted in the key's current minute: the counter of
- * its own minute no longer exists, and not counting it would exceed a limit.
- *
- * @param key the record, or undefined for an unknown key
- * @param hash of the token
- * @param now time of the request, Unix milliseconds
+ * @param hash of the token @param now time of the request, Unix milliseconds
  */
 export function nextStep(key: KeyRecord | undefined, hash: string, now: number): Verdict | CountingStep {
   if (!key || key.revoked || (key.expiresAtMs ?? NO_EXPIRY) <= now || !validToken(key, hash, now)) return DENIED;

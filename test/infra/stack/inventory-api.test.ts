@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { batchThrottle, internalBatchThrottles } from '../../../infra/stack/usage-plans.ts';
 import { type StageName, stageNames, stages } from '../../../infra/stages.ts';
 import { operations } from '../../../shared/contract/operations.ts';
-import { type UsagePlanLimits, usagePlanLimits, plans as catalog } from '../../../shared/keys/plans.ts';
+import { usagePlanLimits, plans as catalog } from '../../../shared/keys/plans.ts';
 import { isIssued, parseToken } from '../../../shared/keys/token.ts';
 import {
   inventoryTemplate,
@@ -112,7 +112,7 @@ test('The API is deployed after the permissions to invoke its functions', () => 
   expect(deployment?.['DependsOn']).toEqual(expect.arrayContaining(permissions));
 });
 
-const throttleOf = ({ rateLimit, burstLimit }: Pick<UsagePlanLimits, 'rateLimit' | 'burstLimit'>) => ({
+const throttleOf = ({ rateLimit, burstLimit }: Record<'rateLimit' | 'burstLimit', number>) => ({
   RateLimit: rateLimit,
   BurstLimit: burstLimit,
 });
