@@ -53,9 +53,14 @@ async function synthesize(directory: string, TMPDIR: string, signal: AbortSignal
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesize.ts'), directory], {
     env: { ...env, TMPDIR },
     stdio: ['ignore', 'ignore', 'inherit'],
+    // In a process group of its own, so that the bundler, which it starts, ends with it.
+    detached: true,
   });
   // It would handle another signal only at its end, and write to a deleted directory until then.
-  const kill = (): void => void child.kill('SIGKILL');
+  const kill = (): void => {
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
+    if (child.pid !== undefined && !hasEnded) process.kill(-child.pid, 'SIGKILL');
+  };
   // For a server that is stopped meanwhile, before it deletes its temporary directory.
   process.prependOnceListener('exit', kill);
   signal?.addEventListener('abort', kill);
